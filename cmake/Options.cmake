@@ -1,0 +1,24 @@
+# SPDX-FileCopyrightText: The gdnplan authors
+# SPDX-License-Identifier: Apache-2.0
+# What a build may choose, and the settings that every target shares.
+include(CheckLanguage)
+
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+  set(GDNPLAN_CUDA_DEFAULT ON)
+else()
+  set(GDNPLAN_CUDA_DEFAULT OFF)
+endif()
+
+option(GDNPLAN_ENABLE_CUDA "Build the CUDA devices (needs nvcc)" ${GDNPLAN_CUDA_DEFAULT})
+option(GDNPLAN_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+set(GDNPLAN_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()

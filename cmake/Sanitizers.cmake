@@ -1,0 +1,8 @@
+# SPDX-FileCopyrightText: The gdnplan authors
+# SPDX-License-Identifier: Apache-2.0
+if(GDNPLAN_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GDNPLAN_SANITIZE}>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>)
+  add_link_options(-fsanitize=${GDNPLAN_SANITIZE})
+endif()

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gdnplan/plan/status.h"
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+
+namespace gdnplan::plan {
+
+absl::Status InvalidField(std::string_view field, std::string_view reason) {
+  absl::Status status =
+      absl::InvalidArgumentError(absl::StrCat(ToAbsl(field), ": ", ToAbsl(reason)));
+  status.SetPayload(ToAbsl(kFieldPayload), absl::Cord(ToAbsl(field)));
+  return status;
+}
+
+absl::Status InvalidElement(std::string_view field, int64_t index, std::string_view reason) {
+  return InvalidField(absl::StrCat(ToAbsl(field), "[", index, "]"), reason);
+}
+
+}  // namespace gdnplan::plan
