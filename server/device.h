@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// A device that plans can be written to, and a session's memory on it. Free of gRPC.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gdnplan/plan/arena.h"
+#include "gdnplan/plan/layout.h"
+#include "gdnplan/plan/step_input.h"
+
+namespace gdnplan::server {
+
+enum class DeviceKind : uint8_t { kHost, kCuda };
+enum class FillKind : uint8_t { kHost, kCopy, kKernel };
+
+struct DeviceInfo {
+  DeviceKind kind = DeviceKind::kHost;
+  std::string id;    // "host", "host:1", ... or the GPU's UUID
+  std::string name;  // for people
+  uint64_t memory_bytes = 0;
+  uint64_t available_bytes = 0;
+};
+
+// How another process opens an arena.
+struct PosixSharedMemoryHandle {
+  std::string name;
+};
+struct CudaIpcHandle {
+  std::string handle;  // the bytes of a cudaIpcMemHandle_t
+  std::string device_uuid;
+  uint32_t exporter_pid = 0;
+};
+using MemoryHandle = std::variant<PosixSharedMemoryHandle, CudaIpcHandle>;
+
+// One plan on its way into its slot. The references are valid during the call.
+struct SlotWrite {
+  int32_t slot = 0;
+  // Only this group's state indices (a re-gather); -1: everything.
+  int32_t group = -1;
+  // What the slot's `ready` becomes after the bytes.
+  uint64_t timeline_value = 0;
+  // The slot is free once its `consumed` is at least this. The session has made sure that the value
+  // has been, or is bound to be, reached; a device that can order it on its stream does.
+  uint64_t after_consumed = 0;
+  const plan::StepInput& input;
+  const plan::PlanLayout& layout;
+};
+
+// A session's memory on one device. Calls come one at a time. The destructor waits for work in
+// flight and frees.
+class DeviceArena {
+ public:
+  virtual ~DeviceArena() = default;
+
+  virtual MemoryHandle handle() const = 0;
+  virtual uint64_t generation() const = 0;
+
+  // Writes or enqueues. After an error the arena must not be used further: the session is closed.
+  virtual absl::StatusOr<FillKind> Write(const SlotWrite& write) = 0;
+  // The slot's `consumed` as the CPU can see it now.
+  virtual uint64_t Consumed(int32_t slot) const = 0;
+  // Returns once the slot's `ready` has reached the value. DeadlineExceeded after the timeout.
+  virtual absl::Status WaitReady(int32_t slot, uint64_t timeline_value,
+                                 std::chrono::nanoseconds timeout) = 0;
+};
+
+// Thread safe.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual DeviceInfo info() const = 0;
+  // ResourceExhausted, with the bytes asked and available, when it does not fit. Zeroed and
+  // initialised.
+  virtual absl::StatusOr<std::unique_ptr<DeviceArena>> CreateArena(
+      const plan::PlanConfig& config, const plan::ArenaLayout& layout) = 0;
+};
+
+}  // namespace gdnplan::server
