@@ -53,6 +53,7 @@ Arrays Carve(Carver& carver, const PlanConfig& config) {
 }
 
 void Copy(std::span<const int32_t> from, int32_t* to) {
+  if (from.empty()) return;  // an absent array has no address
   std::memcpy(to, from.data(), from.size_bytes());
 }
 
@@ -91,6 +92,7 @@ absl::Status StepPlanner::Plan(const BatchView& batch) {
 }
 
 absl::Status StepPlanner::Regather(int32_t group, const BlockTableView& table) {
+  if (!has_step()) return absl::FailedPreconditionError("no step has been planned yet");
   if (group < 0 || group >= config_.num_groups()) {
     return InvalidField(
         "group", absl::StrCat("must be in 0..", config_.num_groups() - 1, " (got ", group, ")"));

@@ -35,7 +35,8 @@ class StepPlanner {
   absl::Status Plan(const BatchView& batch);
 
   // Replaces one group's table for the planned step (see FillGroupStates). InvalidArgument names
-  // "group" or a member of "block_table". The table is not copied.
+  // "group" or a member of "block_table"; FailedPrecondition before the first step. The table is
+  // not copied.
   absl::Status Regather(int32_t group, const BlockTableView& table);
 
   const PlanConfig& config() const { return config_; }
