@@ -3,7 +3,6 @@
 // A device that plans can be written to, and a session's memory on it. Free of gRPC.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -53,8 +52,15 @@ struct SlotWrite {
   const plan::PlanLayout& layout;
 };
 
-// A session's memory on one device. Calls come one at a time. The destructor waits for work in
-// flight and frees.
+// What became of a write.
+struct WriteResult {
+  FillKind fill = FillKind::kHost;
+  // Whether the bytes are in the slot and `ready` has its value as the call returns.
+  bool complete = false;
+};
+
+// A session's memory on one device. Calls come one at a time, from any thread, and none of them
+// blocks. The destructor waits for work in flight and frees.
 class DeviceArena {
  public:
   virtual ~DeviceArena() = default;
@@ -63,12 +69,12 @@ class DeviceArena {
   virtual uint64_t generation() const = 0;
 
   // Writes or enqueues. After an error the arena must not be used further: the session is closed.
-  virtual absl::StatusOr<FillKind> Write(const SlotWrite& write) = 0;
+  virtual absl::StatusOr<WriteResult> Write(const SlotWrite& write) = 0;
   // The slot's `consumed` as the CPU can see it now.
   virtual uint64_t Consumed(int32_t slot) const = 0;
-  // Returns once the slot's `ready` has reached the value. DeadlineExceeded after the timeout.
-  virtual absl::Status WaitReady(int32_t slot, uint64_t timeline_value,
-                                 std::chrono::nanoseconds timeout) = 0;
+  // Whether the slot's `ready` has reached the value. Asked in short intervals after a Write that
+  // was not complete. An error, such as a fill that failed on the device, is one of Write's.
+  virtual absl::StatusOr<bool> IsReady(int32_t slot, uint64_t timeline_value) = 0;
 };
 
 // Thread safe.

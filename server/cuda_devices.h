@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// The GPUs of this machine as devices.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/boot.h"
+#include "server/device.h"
+
+namespace gdnplan::server {
+
+// Whether this build can use GPUs at all.
+bool BuiltWithCuda();
+
+// `gpus`: ordinals or UUIDs; empty: every visible one. FailedPrecondition when the build, the
+// driver or the machine cannot, InvalidArgument when a GPU named does not exist.
+absl::StatusOr<std::vector<std::shared_ptr<Device>>> OpenCudaDevices(
+    const std::vector<std::string>& gpus, const std::shared_ptr<Boot>& boot);
+
+}  // namespace gdnplan::server

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// Of builds without CUDA.
+#include "server/cuda_devices.h"
+
+namespace gdnplan::server {
+
+bool BuiltWithCuda() { return false; }
+
+absl::StatusOr<std::vector<std::shared_ptr<Device>>> OpenCudaDevices(
+    const std::vector<std::string>& /*gpus*/, const std::shared_ptr<Boot>& /*boot*/) {
+  return absl::FailedPreconditionError("this server was built without CUDA");
+}
+
+}  // namespace gdnplan::server

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// The devices that a server is started with.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/boot.h"
+#include "server/device.h"
+
+namespace gdnplan::server {
+
+// --device, taken apart.
+struct DeviceSelection {
+  enum class Kind : uint8_t { kAuto, kHost, kCuda };
+  Kind kind = Kind::kAuto;
+  int32_t num_hosts = 1;
+  std::vector<std::string> gpus;  // ordinals or UUIDs; empty: all
+};
+
+// auto | host[:N] | cuda[:GPU,...]. InvalidArgument says what is allowed.
+absl::StatusOr<DeviceSelection> ParseDeviceSelection(std::string_view text);
+
+// Never empty. `note` is for the log: why auto did not take the GPUs. Errors of a GPU that was
+// asked for are FailedPrecondition or what CUDA says.
+struct DeviceList {
+  std::vector<std::shared_ptr<Device>> devices;
+  std::string note;
+};
+absl::StatusOr<DeviceList> OpenDevices(const DeviceSelection& selection,
+                                       const std::shared_ptr<Boot>& boot);
+
+}  // namespace gdnplan::server

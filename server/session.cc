@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "server/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gdnplan/plan/status.h"
+#include "gdnplan/plan/validate.h"
+
+namespace gdnplan::server {
+namespace {
+
+// A device that is idle is done within this; handing over to the poller would take longer.
+constexpr std::chrono::microseconds kSpin{20};
+// No fill takes this long: the device hangs.
+constexpr std::chrono::seconds kFinishTimeout{10};
+
+}  // namespace
+
+Session::Session(SessionIdentity identity, SessionOptions options, const plan::ArenaLayout& layout,
+                 SessionPoller& poller)
+    : identity_(std::move(identity)),
+      options_(std::move(options)),
+      layout_(layout),
+      poller_(poller) {}
+
+absl::StatusOr<std::shared_ptr<Session>> Session::Create(SessionIdentity identity,
+                                                         SessionOptions options,
+                                                         const Devices& devices,
+                                                         SessionPoller& poller) {
+  GDNPLAN_RETURN_IF_ERROR(plan::ValidateConfig(options.config));
+  GDNPLAN_ASSIGN_OR_RETURN(const plan::ArenaLayout layout,
+                           plan::ArenaLayout::Create(options.config, options.num_slots));
+  const std::shared_ptr<Session> session(
+      new Session(std::move(identity), std::move(options), layout, poller));
+  GDNPLAN_RETURN_IF_ERROR(session->AddArenas(devices));
+  return session;
+}
+
+absl::Status Session::AddArenas(const Devices& devices) {
+  std::vector<SessionArena> arenas;
+  for (const std::shared_ptr<Device>& device : devices) {
+    GDNPLAN_ASSIGN_OR_RETURN(std::unique_ptr<DeviceArena> memory,
+                             device->CreateArena(options_.config, layout_));
+    arenas_.push_back({device->info(), memory->handle(), memory->generation()});
+    arenas.push_back({arenas_.back().device.id, std::move(memory)});
+  }
+  MutexLock lock(mutex_);
+  ring_ = std::make_unique<SlotRing>(options_.config, layout_, options_.guarded, std::move(arenas));
+  return absl::OkStatus();
+}
+
+void Session::Submit(SessionCall& call) {
+  call.start_ = Clock::now();
+  CallList done;
+  std::unique_ptr<SlotRing> ended;
+  bool watch = false;
+  {
+    MutexLock lock(mutex_);
+    Admit(call, done);
+    ended = TakeEndedRing();
+    if (!watched_ && !(waiting_.empty() && finishing_.empty())) watched_ = watch = true;
+  }
+  if (watch) poller_.Watch(shared_from_this());
+  done.AnswerAll();
+}
+
+void Session::Admit(SessionCall& call, CallList& done) {
+  if (!end_.ok()) {
+    Answer(call, end_, done);
+  } else if (std::holds_alternative<UpdateInput>(call.input) ||
+             (waiting_.empty() && ring_->NextSlotFree())) {
+    Execute(call, done);
+  } else {
+    Enqueue(call, done);
+  }
+}
+
+void Session::Enqueue(SessionCall& call, CallList& done) {
+  // Whoever waits shall not wait for a refusal.
+  if (absl::Status valid =
+          plan::ValidateBatch(options_.config, std::get<plan::BatchView>(call.input));
+      !valid.ok()) {
+    return Answer(call, std::move(valid), done);
+  }
+  if (waiting_.size() >= kMaxWaiting) {
+    return Answer(call,
+                  absl::ResourceExhaustedError(absl::StrCat(
+                      "slot busy: ", kMaxWaiting,
+                      " plans of this session wait already; ask for the next one later")),
+                  done);
+  }
+  call.deadline_ = call.start_ + options_.slot_wait;
+  waiting_.Push(call);
+}
+
+void Session::Execute(SessionCall& call, CallList& done) {
+  const auto* batch = std::get_if<plan::BatchView>(&call.input);
+  const auto* update = std::get_if<UpdateInput>(&call.input);
+  absl::StatusOr<PlanResult> result =
+      batch != nullptr ? ring_->Plan(*batch)
+                       : ring_->Update(update->plan_id, update->group, update->table);
+  counts_.num_plans = ring_->num_plans();
+  counts_.last_plan_id = ring_->last_plan_id();
+  if (ring_->failed()) {
+    const absl::Status failure = result.status();
+    Answer(call, std::move(result), done);
+    return EndAfterFailure(failure, done);
+  }
+  if (!result.ok() || result->complete || call.completion == Completion::kEnqueued) {
+    return Answer(call, std::move(result), done);
+  }
+  call.result_ = std::move(result);
+  call.deadline_ = call.start_ + kFinishTimeout;
+  finishing_.Push(call);
+  const Clock::time_point spin_end = Clock::now() + kSpin;
+  for (Clock::time_point now = Clock::now(); now < spin_end && !finishing_.empty();
+       now = Clock::now()) {
+    AdvanceFinishing(now, done);
+  }
+}
+
+Session::Progress Session::Advance(Clock::time_point now) {
+  CallList done;
+  std::unique_ptr<SlotRing> ended;
+  Progress progress;
+  {
+    MutexLock lock(mutex_);
+    AdvanceFinishing(now, done);
+    AdvanceWaiting(now, done);
+    ended = TakeEndedRing();
+    progress = {.answered = !done.empty(), .waiting = !(waiting_.empty() && finishing_.empty())};
+    watched_ = progress.waiting;
+  }
+  done.AnswerAll();
+  return progress;
+}
+
+void Session::AdvanceWaiting(Clock::time_point now, CallList& done) {
+  CallList calls = std::exchange(waiting_, {});
+  while (!calls.empty()) {
+    SessionCall& call = calls.Pop();
+    if (!end_.ok()) {
+      Answer(call, end_, done);
+    } else if (call.Abandoned()) {
+      Answer(call, absl::CancelledError("the caller gave up"), done);
+    } else if (waiting_.empty() && ring_->NextSlotFree()) {
+      Execute(call, done);
+    } else if (now < call.deadline_) {
+      waiting_.Push(call);
+    } else {
+      Answer(call,
+             absl::ResourceExhaustedError(absl::StrCat(
+                 "slot busy: ", ring_->DescribeBusy(), " within slot_wait_ms ",
+                 options_.slot_wait.count(),
+                 "; consume the plan, or open the session with more num_slots or slot_wait_ms")),
+             done);
+    }
+  }
+}
+
+void Session::AdvanceFinishing(Clock::time_point now, CallList& done) {
+  CallList calls = std::exchange(finishing_, {});
+  while (!calls.empty()) {
+    SessionCall& call = calls.Pop();
+    if (ring_->failed()) {
+      Answer(call, end_, done);
+      continue;
+    }
+    const absl::StatusOr<bool> ready =
+        ring_->IsReady(call.result_->slot, call.result_->timeline_value);
+    if (!ready.ok()) {
+      Answer(call, ready.status(), done);
+      EndAfterFailure(ready.status(), done);
+    } else if (*ready) {
+      call.result_->complete = true;
+      Answer(call, std::move(call.result_), done);
+    } else if (call.Abandoned()) {
+      Answer(call, absl::CancelledError("the caller gave up"), done);
+    } else if (now < call.deadline_) {
+      finishing_.Push(call);
+    } else {
+      Answer(call,
+             absl::DeadlineExceededError(absl::StrCat(
+                 "plan ", call.result_->plan_id, ": its bytes were not there after ",
+                 kFinishTimeout.count(), " s; the device hangs, or waits for the slot's consumer")),
+             done);
+    }
+  }
+}
+
+void Session::Close(const absl::Status& reason) {
+  CallList done;
+  std::unique_ptr<SlotRing> ended;
+  {
+    MutexLock lock(mutex_);
+    End(reason, done);
+    ended = TakeEndedRing();
+  }
+  done.AnswerAll();
+}
+
+void Session::EndAfterFailure(const absl::Status& failure, CallList& done) {
+  End(absl::FailedPreconditionError(absl::StrCat("session: a device failed and ended it (",
+                                                 failure.message(),
+                                                 "); close it and open a new one")),
+      done);
+}
+
+void Session::End(const absl::Status& reason, CallList& done) {
+  if (end_.ok()) end_ = reason;
+  while (!waiting_.empty()) Answer(waiting_.Pop(), end_, done);
+  if (ring_ == nullptr || !ring_->failed()) return;
+  while (!finishing_.empty()) Answer(finishing_.Pop(), end_, done);
+}
+
+void Session::Answer(SessionCall& call, absl::StatusOr<PlanResult> result, CallList& done) {
+  last_used_ = Clock::now();
+  if (result.ok()) {
+    const std::chrono::nanoseconds spent = last_used_ - call.start_;
+    result->server_time_ns = static_cast<uint64_t>(spent.count());
+  } else {
+    ++counts_.num_refused;
+  }
+  call.result_ = std::move(result);
+  done.Push(call);
+}
+
+std::unique_ptr<SlotRing> Session::TakeEndedRing() {
+  if (end_.ok() || !finishing_.empty()) return nullptr;
+  return std::move(ring_);
+}
+
+SessionStatistics Session::statistics() const {
+  const Clock::time_point now = Clock::now();
+  MutexLock lock(mutex_);
+  SessionStatistics statistics = counts_;
+  statistics.age = now - opened_;
+  statistics.idle = std::max(now, last_used_) - last_used_;
+  return statistics;
+}
+
+}  // namespace gdnplan::server

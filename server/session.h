@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// One model runner's planning context.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gdnplan/plan/arena.h"
+#include "gdnplan/plan/config.h"
+#include "server/device.h"
+#include "server/mutex.h"
+#include "server/session_call.h"
+#include "server/session_poller.h"
+#include "server/slot_ring.h"
+
+namespace gdnplan::server {
+
+// What its opener chose. num_slots and config have their defaults filled in.
+struct SessionOptions {
+  plan::PlanConfig config;
+  int32_t num_slots = 1;
+  std::string name;
+  bool guarded = false;  // slots are reused only once consumed
+  std::chrono::milliseconds slot_wait{1000};
+};
+
+// How the registry tells it apart.
+struct SessionIdentity {
+  std::string id;
+  uint64_t number = 0;
+};
+
+// How another process finds the session's memory on one device.
+struct ArenaDescription {
+  DeviceInfo device;
+  MemoryHandle handle;
+  uint64_t generation = 0;
+};
+
+struct SessionStatistics {
+  uint64_t num_plans = 0;
+  uint64_t num_refused = 0;
+  uint64_t last_plan_id = 0;
+  std::chrono::nanoseconds age{0};
+  std::chrono::nanoseconds idle{0};
+};
+
+// Thread safe. A call that has to wait is answered by the poller's thread; no other thread blocks.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  using Clock = SessionCall::Clock;
+  using Devices = std::vector<std::shared_ptr<Device>>;
+
+  // Calls that may wait at a time.
+  static constexpr int kMaxWaiting = 64;
+
+  // InvalidArgument, naming the field, or ResourceExhausted when the memory does not fit. The
+  // poller must outlive the session's last call.
+  static absl::StatusOr<std::shared_ptr<Session>> Create(SessionIdentity identity,
+                                                         SessionOptions options,
+                                                         const Devices& devices,
+                                                         SessionPoller& poller);
+
+  // Plans are made in the order in which they are submitted; updates do not queue behind them.
+  // Answers through call.Done, perhaps before this returns. Its errors: InvalidArgument and
+  // FailedPrecondition as of SlotRing; ResourceExhausted when the slot stays busy or too many calls
+  // wait; Cancelled when abandoned; DeadlineExceeded when a device does not finish; what the
+  // session ended with; and a device's error, which ends the session.
+  void Submit(SessionCall& call);
+
+  struct Progress {
+    bool answered = false;  // some call was
+    bool waiting = false;   // some call still does
+  };
+  // For the poller.
+  Progress Advance(Clock::time_point now);
+
+  // Answers waiting calls and all later ones with `reason` and frees the memory, once calls that
+  // wait for a device have been answered. The first reason counts.
+  void Close(const absl::Status& reason);
+
+  const std::string& id() const { return identity_.id; }
+  uint64_t number() const { return identity_.number; }
+  const SessionOptions& options() const { return options_; }
+  const plan::ArenaLayout& layout() const { return layout_; }
+  const std::vector<ArenaDescription>& arenas() const { return arenas_; }
+  SessionStatistics statistics() const;
+
+ private:
+  Session(SessionIdentity identity, SessionOptions options, const plan::ArenaLayout& layout,
+          SessionPoller& poller);
+  absl::Status AddArenas(const Devices& devices);
+
+  // The steps of a call. Answered ones go to `done`.
+  void Admit(SessionCall& call, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Enqueue(SessionCall& call, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Execute(SessionCall& call, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AdvanceWaiting(Clock::time_point now, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AdvanceFinishing(Clock::time_point now, CallList& done)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndAfterFailure(const absl::Status& failure, CallList& done)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void End(const absl::Status& reason, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Answer(SessionCall& call, absl::StatusOr<PlanResult> result, CallList& done)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The memory of a session that ended, once no call needs it. Destroy it with no lock held: that
+  // may wait for a device.
+  std::unique_ptr<SlotRing> TakeEndedRing() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const SessionIdentity identity_;
+  const SessionOptions options_;
+  const plan::ArenaLayout layout_;
+  const Clock::time_point opened_ = Clock::now();
+  SessionPoller& poller_;
+  std::vector<ArenaDescription> arenas_;  // constant once created
+
+  mutable Mutex mutex_;
+  std::unique_ptr<SlotRing> ring_ ABSL_GUARDED_BY(mutex_);  // null once ended and freed
+  absl::Status end_ ABSL_GUARDED_BY(mutex_);                // OK while the session lives
+  CallList waiting_ ABSL_GUARDED_BY(mutex_);                // for their turn and a slot
+  CallList finishing_ ABSL_GUARDED_BY(mutex_);              // for the devices
+  bool watched_ ABSL_GUARDED_BY(mutex_) = false;            // the poller has it
+  Clock::time_point last_used_ ABSL_GUARDED_BY(mutex_) = opened_;
+  SessionStatistics counts_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace gdnplan::server

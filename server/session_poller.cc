@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "server/session_poller.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "server/session.h"
+
+namespace gdnplan::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Short waits are looked at often, long ones seldom: a sixteenth of the time waited so far.
+constexpr std::chrono::nanoseconds kShortest = std::chrono::microseconds(20);
+constexpr std::chrono::nanoseconds kLongest = std::chrono::milliseconds(1);
+
+}  // namespace
+
+SessionPoller::SessionPoller() : thread_([this] { Run(); }) {}
+
+SessionPoller::~SessionPoller() {
+  {
+    MutexLock lock(mutex_);
+    stop_ = true;
+  }
+  wake_.NotifyAll();
+  thread_.join();
+}
+
+void SessionPoller::Watch(std::shared_ptr<Session> session) {
+  {
+    MutexLock lock(mutex_);
+    newcomers_.push_back(std::move(session));
+  }
+  wake_.NotifyOne();
+}
+
+bool SessionPoller::Collect(Sessions& sessions) {
+  MutexLock lock(mutex_);
+  while (!stop_ && sessions.empty() && newcomers_.empty()) wake_.Wait(mutex_);
+  if (stop_) return false;
+  std::move(newcomers_.begin(), newcomers_.end(), std::back_inserter(sessions));
+  newcomers_.clear();
+  return true;
+}
+
+void SessionPoller::Sleep(std::chrono::nanoseconds interval) {
+  MutexLock lock(mutex_);
+  if (!stop_ && newcomers_.empty()) wake_.WaitFor(mutex_, interval);
+}
+
+void SessionPoller::Run() {
+  Sessions sessions;
+  Clock::time_point last_change = Clock::now();
+  while (Collect(sessions)) {
+    const Clock::time_point now = Clock::now();
+    const size_t before = sessions.size();
+    bool progress = false;
+    std::erase_if(sessions, [&](const std::shared_ptr<Session>& session) {
+      const Session::Progress made = session->Advance(now);
+      progress = progress || made.answered;
+      return !made.waiting;
+    });
+    if (progress || sessions.size() != before) last_change = now;
+    if (!sessions.empty()) Sleep(std::clamp((now - last_change) / 16, kShortest, kLongest));
+  }
+}
+
+}  // namespace gdnplan::server

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "server/slot_ring.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gdnplan/plan/status.h"
+
+namespace gdnplan::server {
+
+SlotRing::SlotRing(const plan::PlanConfig& config, const plan::ArenaLayout& layout, bool guarded,
+                   std::vector<SessionArena> arenas)
+    : layout_(layout), guarded_(guarded), arenas_(std::move(arenas)) {
+  slots_.reserve(static_cast<size_t>(layout.num_slots));
+  for (int32_t i = 0; i < layout.num_slots; ++i) slots_.emplace_back(config);
+}
+
+int32_t SlotRing::next_index() const {
+  return static_cast<int32_t>(num_plans_ % static_cast<uint64_t>(layout_.num_slots));
+}
+
+const SessionArena* SlotRing::FirstBusyArena() const {
+  if (!guarded_) return nullptr;
+  const int32_t index = next_index();
+  const uint64_t holder = slots_[static_cast<size_t>(index)].timeline_value;
+  for (const SessionArena& arena : arenas_) {
+    if (arena.memory->Consumed(index) < holder) return &arena;
+  }
+  return nullptr;
+}
+
+std::string SlotRing::DescribeBusy() const {
+  const SessionArena* arena = FirstBusyArena();
+  if (arena == nullptr) return {};
+  const int32_t index = next_index();
+  const Slot& slot = slots_[static_cast<size_t>(index)];
+  return absl::StrCat("slot ", index, " holds plan ", slot.plan_id, ", whose consumer on device ",
+                      arena->device_id, " has not written consumed = ", slot.timeline_value,
+                      " (got ", arena->memory->Consumed(index), ")");
+}
+
+absl::StatusOr<PlanResult> SlotRing::Plan(const plan::BatchView& batch) {
+  const int32_t index = next_index();
+  Slot& slot = slots_[static_cast<size_t>(index)];
+  GDNPLAN_RETURN_IF_ERROR(slot.planner.Plan(batch));
+  const uint64_t after_consumed = guarded_ ? slot.timeline_value : 0;
+  last_plan_id_ = ++last_value_;
+  ++num_plans_;
+  slot.plan_id = last_plan_id_;
+  slot.timeline_value = last_plan_id_;
+  return WriteAll(index, -1, after_consumed);
+}
+
+absl::StatusOr<PlanResult> SlotRing::Update(uint64_t plan_id, int32_t group,
+                                            const plan::BlockTableView& table) {
+  if (plan_id == 0 || plan_id > last_plan_id_) {
+    return plan::InvalidField("plan_id", absl::StrCat("must be of a plan, in 1..", last_plan_id_,
+                                                      " (got ", plan_id, ")"));
+  }
+  const auto slot = std::find_if(slots_.begin(), slots_.end(),
+                                 [&](const Slot& s) { return s.plan_id == plan_id; });
+  if (slot == slots_.end()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("plan_id: no slot holds plan ", plan_id, " any more; the last plan is ",
+                     last_plan_id_, " and the session has ", slots_.size(), " slots"));
+  }
+  GDNPLAN_RETURN_IF_ERROR(slot->planner.Regather(group, table));
+  slot->timeline_value = ++last_value_;
+  // The caller orders this against readers of the plan.
+  return WriteAll(static_cast<int32_t>(slot - slots_.begin()), group, 0);
+}
+
+absl::StatusOr<PlanResult> SlotRing::WriteAll(int32_t index, int32_t group,
+                                              uint64_t after_consumed) {
+  const Slot& slot = slots_[static_cast<size_t>(index)];
+  PlanResult result{.plan_id = slot.plan_id,
+                    .timeline_value = slot.timeline_value,
+                    .slot = index,
+                    .slot_offset = layout_.slot_offset(index),
+                    .counts = slot.planner.input().counts,
+                    .layout = slot.planner.layout(),
+                    .complete = true};
+  const SlotWrite write{.slot = index,
+                        .group = group,
+                        .timeline_value = slot.timeline_value,
+                        .after_consumed = after_consumed,
+                        .input = slot.planner.input(),
+                        .layout = slot.planner.layout()};
+  for (const SessionArena& arena : arenas_) {
+    const absl::StatusOr<WriteResult> written = arena.memory->Write(write);
+    if (!written.ok()) {
+      failed_ = true;
+      return written.status();
+    }
+    result.fill = written->fill;
+    result.complete = result.complete && written->complete;
+  }
+  return result;
+}
+
+absl::StatusOr<bool> SlotRing::IsReady(int32_t slot, uint64_t timeline_value) {
+  for (const SessionArena& arena : arenas_) {
+    const absl::StatusOr<bool> ready = arena.memory->IsReady(slot, timeline_value);
+    if (!ready.ok()) failed_ = true;
+    if (!ready.ok() || !*ready) return ready;
+  }
+  return true;
+}
+
+}  // namespace gdnplan::server
