@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "client/grpc_stub.h"
+
+#include <grpcpp/grpcpp.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+
+#include "gdnplan/v1/planner.grpc.pb.h"
+#include "wire/grpc_status.h"
+
+namespace gdnplan::client {
+namespace {
+
+grpc::ChannelArguments Arguments() {
+  grpc::ChannelArguments arguments;
+  // A server that starts after its client is to be found at once, not after a second.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 50);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1'000);
+  // Connections of two clients in one process fail and end independently.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  // A proxy that the environment names for the web is none for a service on this machine.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetMaxReceiveMessageSize(-1);
+  return arguments;
+}
+
+class GrpcStub final : public Stub {
+ public:
+  explicit GrpcStub(const std::string& address)
+      : pid_(getpid()),
+        stub_(v1::Planner::NewStub(
+            grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), Arguments()))) {}
+
+  ~GrpcStub() override {
+    if (getpid() != pid_) static_cast<void>(stub_.release());
+  }
+
+  absl::StatusOr<v1::GetServerInfoResponse> GetServerInfo(
+      const CallContext& context, const v1::GetServerInfoRequest& request) override {
+    return Call(context, request, &v1::Planner::Stub::GetServerInfo);
+  }
+  absl::StatusOr<v1::OpenSessionResponse> OpenSession(
+      const CallContext& context, const v1::OpenSessionRequest& request) override {
+    return Call(context, request, &v1::Planner::Stub::OpenSession);
+  }
+  absl::StatusOr<v1::AttachSessionResponse> AttachSession(
+      const CallContext& context, const v1::AttachSessionRequest& request) override {
+    return Call(context, request, &v1::Planner::Stub::AttachSession);
+  }
+  absl::StatusOr<v1::CloseSessionResponse> CloseSession(
+      const CallContext& context, const v1::CloseSessionRequest& request) override {
+    return Call(context, request, &v1::Planner::Stub::CloseSession);
+  }
+  absl::StatusOr<v1::HeartbeatResponse> Heartbeat(const CallContext& context,
+                                                  const v1::HeartbeatRequest& request) override {
+    return Call(context, request, &v1::Planner::Stub::Heartbeat);
+  }
+  absl::StatusOr<v1::ListSessionsResponse> ListSessions(
+      const CallContext& context, const v1::ListSessionsRequest& request) override {
+    return Call(context, request, &v1::Planner::Stub::ListSessions);
+  }
+  absl::StatusOr<v1::PlanResponse> Plan(const CallContext& context,
+                                        const v1::PlanRequest& request) override {
+    return Call(context, request, &v1::Planner::Stub::Plan);
+  }
+  absl::StatusOr<v1::UpdateBlockTableResponse> UpdateBlockTable(
+      const CallContext& context, const v1::UpdateBlockTableRequest& request) override {
+    return Call(context, request, &v1::Planner::Stub::UpdateBlockTable);
+  }
+
+ private:
+  template <typename Request, typename Response>
+  absl::StatusOr<Response> Call(const CallContext& context, const Request& request,
+                                grpc::Status (v1::Planner::Stub::*method)(grpc::ClientContext*,
+                                                                          const Request&,
+                                                                          Response*)) {
+    grpc::ClientContext client_context;
+    client_context.set_deadline(std::chrono::system_clock::now() + context.deadline);
+    client_context.set_wait_for_ready(context.wait_for_ready);
+    Response response;
+    const grpc::Status status = (stub_.get()->*method)(&client_context, request, &response);
+    if (!status.ok()) return wire::FromGrpc(status);
+    return response;
+  }
+
+  const pid_t pid_;
+  std::unique_ptr<v1::Planner::Stub> stub_;
+};
+
+}  // namespace
+
+std::shared_ptr<Stub> MakeGrpcStub(const std::string& address) {
+  return std::make_shared<GrpcStub>(address);
+}
+
+}  // namespace gdnplan::client

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "client/stub.h"
+
+namespace gdnplan::client {
+
+// A connection of its own to `address`, made when it is first needed. Destroyed in a forked child
+// it leaves the connection alone: tearing it down there could wait forever for the parent's
+// threads.
+std::shared_ptr<Stub> MakeGrpcStub(const std::string& address);
+
+}  // namespace gdnplan::client

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// What a server says of itself, in plain types.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gdnplan/plan/config.h"
+
+namespace gdnplan::client {
+
+// kUnknown: a kind that this version of the library has no name for.
+enum class DeviceKind : uint8_t { kUnknown, kHost, kCuda };
+enum class FillKind : uint8_t { kUnknown, kHost, kCopy, kKernel };
+
+std::string_view Name(DeviceKind kind);
+std::string_view Name(FillKind kind);
+
+struct DeviceInfo {
+  DeviceKind kind = DeviceKind::kUnknown;
+  std::string id;    // "host", "host:1", ... or the GPU's UUID
+  std::string name;  // for people
+  uint64_t memory_bytes = 0;
+  uint64_t available_bytes = 0;
+};
+
+struct ServerInfo {
+  std::string version;
+  std::string boot_id;  // new with every server process
+  std::vector<DeviceInfo> devices;
+  struct Capabilities {
+    bool plan_stream = false;
+    bool watch_plans = false;
+    bool cuda = false;
+    bool timeline_waits = false;
+  } capabilities;
+  struct Limits {
+    uint32_t max_sessions = 0;
+    uint32_t max_message_bytes = 0;
+    uint32_t max_groups = 0;
+    uint32_t max_slots = 0;
+  } limits;
+  uint32_t num_sessions = 0;
+  std::chrono::milliseconds uptime{0};
+};
+
+// A session of the server as ListSessions shows it: without its id, so without the right to attach.
+struct SessionSummary {
+  uint64_t number = 0;  // rising within the server
+  std::string name;
+  plan::PlanConfig config;
+  int32_t num_slots = 1;
+  std::vector<std::string> devices;
+  uint64_t arena_bytes = 0;  // on each device
+  uint64_t num_plans = 0;
+  uint64_t num_refused = 0;
+  std::chrono::milliseconds age{0};
+  std::chrono::milliseconds idle{0};
+};
+
+}  // namespace gdnplan::client

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "client/mapped_arena.h"
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "client/posix_arena.h"
+#include "gdnplan/plan/arena.h"
+#include "gdnplan/plan/status.h"
+
+namespace gdnplan::client {
+namespace {
+
+// The layout of header and timeline values that this library reads.
+constexpr uint32_t kLayoutVersion = 1;
+
+absl::Status Differs(std::string_view field, std::string_view got, std::string_view want) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the mapped arena is not the session's: ", plan::ToAbsl(field), " is ", plan::ToAbsl(got),
+      ", must be ", plan::ToAbsl(want), "; open or attach to the session again"));
+}
+
+absl::Status Differs(std::string_view field, uint64_t got, uint64_t want) {
+  return Differs(field, std::to_string(got), std::to_string(want));
+}
+
+std::string Hex(const std::array<uint8_t, 16>& bytes) {
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+absl::Status CheckHeader(const plan::ArenaHeader& header, const SessionInfo& session,
+                         const ArenaInfo& arena) {
+  if (header.magic != plan::kArenaMagic) {
+    return Differs("magic", "another", "that of an arena");
+  }
+  if (header.layout_version != kLayoutVersion) {
+    return Differs("layout_version", header.layout_version, kLayoutVersion);
+  }
+  if (const std::string boot_id = Hex(header.boot_id); boot_id != session.boot_id) {
+    return Differs("boot_id", boot_id, session.boot_id);
+  }
+  if (header.generation != arena.generation) {
+    return Differs("generation", header.generation, arena.generation);
+  }
+  if (header.arena_bytes != session.arena_bytes) {
+    return Differs("arena_bytes", header.arena_bytes, session.arena_bytes);
+  }
+  if (header.num_slots != static_cast<uint32_t>(session.num_slots)) {
+    return Differs("num_slots", header.num_slots, static_cast<uint32_t>(session.num_slots));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<MappedArena>> MapMemory(const ArenaInfo& arena) {
+  if (const auto* posix = std::get_if<PosixSharedMemory>(&arena.memory)) {
+    return MapPosixArena(posix->name, arena.offset, arena.size);
+  }
+  const bool cuda = std::holds_alternative<CudaIpcMemory>(arena.memory);
+  return absl::UnimplementedError(
+      absl::StrCat("device ", arena.device.id, ": this build of the client cannot map ",
+                   cuda ? "CUDA IPC memory" : "a memory handle of an unknown kind",
+                   "; set map_now = false to plan without reading the tensors"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<MappedArena>> MapArena(const SessionInfo& session, size_t index) {
+  const ArenaInfo& arena = session.arenas[index];
+  if (arena.size < sizeof(plan::ArenaHeader)) {
+    return absl::InternalError(absl::StrCat("arena.memory.size: must hold the header of ",
+                                            sizeof(plan::ArenaHeader), " bytes (got ", arena.size,
+                                            ")"));
+  }
+  GDNPLAN_ASSIGN_OR_RETURN(std::shared_ptr<MappedArena> mapped, MapMemory(arena));
+  if (mapped->device() != DeviceKind::kHost) return mapped;  // the CPU cannot look at the header
+  plan::ArenaHeader header;
+  std::memcpy(&header, mapped->data(), sizeof(header));
+  GDNPLAN_RETURN_IF_ERROR(CheckHeader(header, session, arena));
+  return mapped;
+}
+
+}  // namespace gdnplan::client
