@@ -1,17 +1,24 @@
 # SPDX-FileCopyrightText: The gdnplan authors
 # SPDX-License-Identifier: Apache-2.0
-# gdnplan_test(path/to/thing_test.cc LABELS ... LIBRARIES ...)
-# One executable a file, one ctest entry a gtest case. The name is the file's path without its ending.
+# gdnplan_test(thing_test.cc LABELS ... LIBRARIES ...)
+# gdnplan_test(things_test SOURCES one_test.cc two_test.cc ... LABELS ... LIBRARIES ...)
+# One executable, from one file or, to link less often, from several of one folder; one ctest entry a gtest case.
+# The ctest name begins with the path below tests/ ("kernels/plan/things_test:"). Sources are those of the calling
+# directory, or below it.
 include(GoogleTest)
-function(gdnplan_test source)
-  cmake_parse_arguments(ARG "" "" "LABELS;LIBRARIES" ${ARGN})
-  string(REGEX REPLACE "\\.(cc|cu)$" "" name ${source})
-  string(REPLACE "/" "_" target ${name})
-  add_executable(${target} ${source})
+function(gdnplan_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LABELS;LIBRARIES" ${ARGN})
+  if(NOT ARG_SOURCES)
+    set(ARG_SOURCES ${name})
+  endif()
+  string(REGEX REPLACE "\\.(cc|cu)$" "" name ${name})
+  file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+  string(REPLACE "/" "_" target ${path})
+  add_executable(${target} ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} GTest::gmock_main gdnplan_warnings)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE
     GDNPLAN_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
-  gtest_discover_tests(${target} TEST_PREFIX "${name}:" DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${target} TEST_PREFIX "${path}:" DISCOVERY_TIMEOUT 60
                        PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
 endfunction()

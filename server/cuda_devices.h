@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "server/boot.h"
 #include "server/device.h"
+#include "server/fill_mode.h"
 
 namespace gdnplan::server {
 
@@ -19,6 +20,6 @@ bool BuiltWithCuda();
 // `gpus`: ordinals or UUIDs; empty: every visible one. FailedPrecondition when the build, the
 // driver or the machine cannot, InvalidArgument when a GPU named does not exist.
 absl::StatusOr<std::vector<std::shared_ptr<Device>>> OpenCudaDevices(
-    const std::vector<std::string>& gpus, const std::shared_ptr<Boot>& boot);
+    const std::vector<std::string>& gpus, FillMode fill, const std::shared_ptr<Boot>& boot);
 
 }  // namespace gdnplan::server

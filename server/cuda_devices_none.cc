@@ -8,7 +8,8 @@ namespace gdnplan::server {
 bool BuiltWithCuda() { return false; }
 
 absl::StatusOr<std::vector<std::shared_ptr<Device>>> OpenCudaDevices(
-    const std::vector<std::string>& /*gpus*/, const std::shared_ptr<Boot>& /*boot*/) {
+    const std::vector<std::string>& /*gpus*/, FillMode /*fill*/,
+    const std::shared_ptr<Boot>& /*boot*/) {
   return absl::FailedPreconditionError("this server was built without CUDA");
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -70,11 +71,30 @@ class DeviceArena {
 
   // Writes or enqueues. After an error the arena must not be used further: the session is closed.
   virtual absl::StatusOr<WriteResult> Write(const SlotWrite& write) = 0;
-  // The slot's `consumed` as the CPU can see it now.
+  // What the slot's `consumed` has reached or is bound to reach, as far as the CPU knows now.
   virtual uint64_t Consumed(int32_t slot) const = 0;
+  // Whether Write has the staging memory that it needs. Never false for long while the device
+  // works.
+  virtual bool CanWrite() const { return true; }
+  // A promise told by the planning client: every slot's `consumed` is bound to reach its values up
+  // to this.
+  virtual void Promise(uint64_t /*timeline_value*/) {}
+  // The consumer is gone: all that it left unconsumed counts as consumed.
+  virtual absl::Status ReleaseConsumer() = 0;
+  // Of the page with the timeline values, if they are not in the arena.
+  virtual std::optional<MemoryHandle> timeline_handle() const { return std::nullopt; }
   // Whether the slot's `ready` has reached the value. Asked in short intervals after a Write that
   // was not complete. An error, such as a fill that failed on the device, is one of Write's.
   virtual absl::StatusOr<bool> IsReady(int32_t slot, uint64_t timeline_value) = 0;
+};
+
+enum class TimelinePlace : uint8_t { kArena, kHostPage };
+
+// References are valid during the call.
+struct ArenaRequest {
+  const plan::PlanConfig& config;
+  const plan::ArenaLayout& layout;
+  TimelinePlace timeline = TimelinePlace::kArena;
 };
 
 // Thread safe.
@@ -85,8 +105,7 @@ class Device {
   virtual DeviceInfo info() const = 0;
   // ResourceExhausted, with the bytes asked and available, when it does not fit. Zeroed and
   // initialised.
-  virtual absl::StatusOr<std::unique_ptr<DeviceArena>> CreateArena(
-      const plan::PlanConfig& config, const plan::ArenaLayout& layout) = 0;
+  virtual absl::StatusOr<std::unique_ptr<DeviceArena>> CreateArena(const ArenaRequest& request) = 0;
 };
 
 }  // namespace gdnplan::server

@@ -64,7 +64,8 @@ absl::StatusOr<DeviceList> OpenDevices(const DeviceSelection& selection,
                                        const std::shared_ptr<Boot>& boot) {
   using Kind = DeviceSelection::Kind;
   if (selection.kind == Kind::kHost) return DeviceList{OpenHosts(selection.num_hosts, boot), {}};
-  absl::StatusOr<std::vector<std::shared_ptr<Device>>> gpus = OpenCudaDevices(selection.gpus, boot);
+  absl::StatusOr<std::vector<std::shared_ptr<Device>>> gpus =
+      OpenCudaDevices(selection.gpus, selection.fill, boot);
   if (gpus.ok() && !gpus->empty()) return DeviceList{*std::move(gpus), {}};
   const absl::Status reason =
       gpus.ok() ? absl::FailedPreconditionError("no GPU is visible") : gpus.status();

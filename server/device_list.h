@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "server/boot.h"
 #include "server/device.h"
+#include "server/fill_mode.h"
 
 namespace gdnplan::server {
 
@@ -20,7 +21,8 @@ struct DeviceSelection {
   enum class Kind : uint8_t { kAuto, kHost, kCuda };
   Kind kind = Kind::kAuto;
   int32_t num_hosts = 1;
-  std::vector<std::string> gpus;  // ordinals or UUIDs; empty: all
+  std::vector<std::string> gpus;    // ordinals or UUIDs; empty: all
+  FillMode fill = FillMode::kAuto;  // of GPUs
 };
 
 // auto | host[:N] | cuda[:GPU,...]. InvalidArgument says what is allowed.

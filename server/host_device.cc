@@ -47,7 +47,7 @@ class HostArena final : public DeviceArena {
     std::memcpy(memory_.data(), &header, sizeof(header));
     for (int32_t slot = 0; slot < layout_.num_slots; ++slot) {
       timelines_.push_back(new (memory_.data() + layout_.ready_offset(slot))
-                               plan::SlotTimeline{.ready = 0, .consumed = 0});
+                               plan::SlotTimeline{.ready = 0, .consumed = 0, .promised = 0});
       plan::InitializeSlot(layout_.slot, Slot(slot));
     }
   }
@@ -63,11 +63,21 @@ class HostArena final : public DeviceArena {
       plan::FillGroupStates(write.input, write.layout, write.group, Slot(write.slot));
     }
     Timeline(write.slot).ready.store(write.timeline_value, std::memory_order_release);
+    last_value_ = write.timeline_value;
     return WriteResult{.fill = FillKind::kHost, .complete = true};
   }
 
   uint64_t Consumed(int32_t slot) const override {
     return Timeline(slot).consumed.load(std::memory_order_acquire);
+  }
+
+  // Promise does nothing: a host write cannot wait for a consumer, only for what it did.
+
+  absl::Status ReleaseConsumer() override {
+    for (plan::SlotTimeline* timeline : timelines_) {
+      timeline->consumed.store(last_value_, std::memory_order_release);
+    }
+    return absl::OkStatus();
   }
 
   // A write is complete as it returns.
@@ -88,6 +98,7 @@ class HostArena final : public DeviceArena {
   // Kept here, not in the arena, which clients can write.
   std::vector<plan::ConvReach> reach_;
   uint64_t generation_ = 0;
+  uint64_t last_value_ = 0;
 };
 
 }  // namespace
@@ -113,8 +124,8 @@ DeviceInfo HostDevice::info() const {
   return info;
 }
 
-absl::StatusOr<std::unique_ptr<DeviceArena>> HostDevice::CreateArena(
-    const plan::PlanConfig& /*config*/, const plan::ArenaLayout& layout) {
+absl::StatusOr<std::unique_ptr<DeviceArena>> HostDevice::CreateArena(const ArenaRequest& request) {
+  const plan::ArenaLayout& layout = request.layout;
   const auto bytes = static_cast<uint64_t>(layout.arena_bytes);
   Claim claim(used_bytes_, bytes);
   const uint64_t limit = options_.limit_bytes;

@@ -24,8 +24,7 @@ class HostDevice final : public Device {
   HostDevice(std::shared_ptr<Boot> boot, const Options& options);
 
   DeviceInfo info() const override;
-  absl::StatusOr<std::unique_ptr<DeviceArena>> CreateArena(
-      const plan::PlanConfig& config, const plan::ArenaLayout& layout) override;
+  absl::StatusOr<std::unique_ptr<DeviceArena>> CreateArena(const ArenaRequest& request) override;
 
  private:
   const std::shared_ptr<Boot> boot_;

@@ -42,8 +42,10 @@ absl::StatusOr<std::shared_ptr<Session>> Session::Create(SessionIdentity identit
 absl::Status Session::AddArenas(const Devices& devices) {
   std::vector<SessionArena> arenas;
   for (const std::shared_ptr<Device>& device : devices) {
-    GDNPLAN_ASSIGN_OR_RETURN(std::unique_ptr<DeviceArena> memory,
-                             device->CreateArena(options_.config, layout_));
+    GDNPLAN_ASSIGN_OR_RETURN(
+        std::unique_ptr<DeviceArena> memory,
+        device->CreateArena(
+            {.config = options_.config, .layout = layout_, .timeline = options_.timeline}));
     arenas_.push_back({device->info(), memory->handle(), memory->generation()});
     arenas.push_back({arenas_.back().device.id, std::move(memory)});
   }

@@ -28,6 +28,7 @@ struct SessionOptions {
   std::string name;
   bool guarded = false;  // slots are reused only once consumed
   std::chrono::milliseconds slot_wait{1000};
+  TimelinePlace timeline = TimelinePlace::kArena;
 };
 
 // How the registry tells it apart.

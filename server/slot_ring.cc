@@ -22,11 +22,11 @@ int32_t SlotRing::next_index() const {
 }
 
 const SessionArena* SlotRing::FirstBusyArena() const {
-  if (!guarded_) return nullptr;
   const int32_t index = next_index();
   const uint64_t holder = slots_[static_cast<size_t>(index)].timeline_value;
   for (const SessionArena& arena : arenas_) {
-    if (arena.memory->Consumed(index) < holder) return &arena;
+    if (!arena.memory->CanWrite()) return &arena;
+    if (guarded_ && arena.memory->Consumed(index) < holder) return &arena;
   }
   return nullptr;
 }
@@ -36,9 +36,30 @@ std::string SlotRing::DescribeBusy() const {
   if (arena == nullptr) return {};
   const int32_t index = next_index();
   const Slot& slot = slots_[static_cast<size_t>(index)];
+  if (!arena->memory->CanWrite()) {
+    return absl::StrCat("device ", arena->device_id, " has too many plans in flight; the first of ",
+                        "them waits for its slot's consumer");
+  }
   return absl::StrCat("slot ", index, " holds plan ", slot.plan_id, ", whose consumer on device ",
                       arena->device_id, " has not written consumed = ", slot.timeline_value,
                       " (got ", arena->memory->Consumed(index), ")");
+}
+
+bool SlotRing::CanUpdate() const {
+  return std::all_of(arenas_.begin(), arenas_.end(),
+                     [](const SessionArena& arena) { return arena.memory->CanWrite(); });
+}
+
+void SlotRing::Promise(uint64_t timeline_value) {
+  for (const SessionArena& arena : arenas_) arena.memory->Promise(timeline_value);
+}
+
+absl::Status SlotRing::ReleaseConsumer(const std::string& device_id) {
+  for (const SessionArena& arena : arenas_) {
+    if (arena.device_id == device_id) return arena.memory->ReleaseConsumer();
+  }
+  return plan::InvalidField("consumer_of",
+                            absl::StrCat("the session is not on device ", device_id));
 }
 
 absl::StatusOr<PlanResult> SlotRing::Plan(const plan::BatchView& batch) {

@@ -40,6 +40,13 @@ class SlotRing {
   // Other errors are a device's: failed() from then on.
   absl::StatusOr<PlanResult> Plan(const plan::BatchView& batch);
 
+  // Whether Update has the staging memory that it needs.
+  bool CanUpdate() const;
+  // See DeviceArena.
+  void Promise(uint64_t timeline_value);
+  // InvalidArgument when the session is not on that device.
+  absl::Status ReleaseConsumer(const std::string& device_id);
+
   // One group's state indices of a plan that its slot still holds, from a new table.
   // InvalidArgument or FailedPrecondition: refused, and nothing changed.
   absl::StatusOr<PlanResult> Update(uint64_t plan_id, int32_t group,

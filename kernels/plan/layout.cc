@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gdnplan/plan/layout.h"
 
+#include <algorithm>
+
 #include "gdnplan/plan/plan_math.h"
 
 namespace gdnplan::plan {
@@ -14,6 +16,7 @@ SlotLayout::SlotLayout(const PlanConfig& config) {
         spec.per_group ? AlignUp(bytes, kGroupAlignment) * config.num_groups() : bytes;
     packed_capacity += AlignUp(all_groups, kTensorAlignment);
   }
+  packed_capacity = std::max(packed_capacity, kMinPackedBytes);
   conv_capacity = Spec(TensorId::kBatchPtr).capacity(config);
   const int64_t conv_bytes = AlignUp(conv_capacity * SizeOf(DType::kInt32), kTensorAlignment);
   batch_ptr_offset = packed_capacity;

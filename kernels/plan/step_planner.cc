@@ -11,29 +11,10 @@
 #include "gdnplan/plan/elements.h"
 #include "gdnplan/plan/status.h"
 #include "gdnplan/plan/validate.h"
+#include "plan/carver.h"
 
 namespace gdnplan::plan {
 namespace {
-
-constexpr size_t kArrayAlignment = 64;
-
-// Hands out pieces of a block, or with no block only counts them.
-class Carver {
- public:
-  explicit Carver(std::byte* base) : base_(base) {}
-  template <typename T>
-  T* Take(size_t count) {
-    T* piece = base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + used_);
-    used_ += static_cast<size_t>(
-        AlignUp(static_cast<int64_t>(count * sizeof(T)), int64_t{kArrayAlignment}));
-    return piece;
-  }
-  size_t used() const { return used_; }
-
- private:
-  std::byte* base_;
-  size_t used_ = 0;
-};
 
 template <typename Arrays>
 Arrays Carve(Carver& carver, const PlanConfig& config) {

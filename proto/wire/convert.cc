@@ -285,6 +285,7 @@ void DescribeTensors(const plan::PlanConfig& config,
 void DescribeTimeline(const plan::ArenaLayout& layout, v1::Timeline& timeline) {
   timeline.set_ready_offset(static_cast<uint64_t>(layout.ready_offset(0)));
   timeline.set_consumed_offset(static_cast<uint64_t>(layout.consumed_offset(0)));
+  timeline.set_promised_offset(static_cast<uint64_t>(layout.promised_offset(0)));
   timeline.set_stride(sizeof(plan::SlotTimeline));
 }
 

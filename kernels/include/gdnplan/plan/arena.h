@@ -31,14 +31,17 @@ struct ArenaHeader {
 };
 static_assert(std::is_trivially_copyable_v<ArenaHeader> && sizeof(ArenaHeader) == 64);
 
-// A slot's two timeline values, on cache lines of their own. The service writes `ready` = plan id
-// after the plan's bytes; whoever consumes the plans writes `consumed` = plan id after its last
-// read. Both only rise.
+// A slot's timeline values, on cache lines of their own. All only rise.
 struct SlotTimeline {
+  // The service: the plan's timeline value, after the plan's bytes.
   alignas(64) std::atomic<uint64_t> ready;
+  // Whoever consumes the plans: that value, after its last read.
   alignas(64) std::atomic<uint64_t> consumed;
+  // The consumer's CPU, where values are in host memory: that value, once its stream is bound to
+  // write it to `consumed`.
+  alignas(64) std::atomic<uint64_t> promised;
 };
-static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(SlotTimeline) == 128);
+static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(SlotTimeline) == 192);
 
 // Offsets in an arena of `num_slots` slots. Immutable, freely copied.
 struct ArenaLayout {
@@ -50,6 +53,7 @@ struct ArenaLayout {
     return kTimelineOffset + index * int64_t{sizeof(SlotTimeline)};
   }
   int64_t consumed_offset(int32_t index) const { return ready_offset(index) + 64; }
+  int64_t promised_offset(int32_t index) const { return ready_offset(index) + 128; }
 
   static constexpr int64_t kTimelineOffset = 128;
 

@@ -15,6 +15,9 @@ namespace gdnplan::plan {
 inline constexpr int64_t kTensorAlignment = 128;
 inline constexpr int64_t kGroupAlignment = 16;
 
+// Transfers of this size and above are sure to use a copy engine; a slot has room for one.
+inline constexpr int64_t kMinPackedBytes = 64 << 10;
+
 // One tensor of one plan. A per-group tensor is an array of num_groups of them, group_stride bytes
 // apart.
 struct TensorExtent {
@@ -35,7 +38,7 @@ constexpr int64_t NumElements(const TensorSpec& spec, const TensorExtent& extent
 // order, so that one transfer moves them; [0, packed_bytes) holds them all. Tensors of fixed place
 // lie behind.
 struct PlanLayout {
-  std::array<TensorExtent, kNumTensors> tensors;
+  TensorExtent tensors[kNumTensors] = {};  // a plain array: kernels index it
   int64_t packed_bytes = 0;
 
   const TensorExtent& operator[](TensorId id) const { return tensors[static_cast<size_t>(id)]; }
@@ -48,7 +51,7 @@ struct PlanLayout {
 struct SlotLayout {
   explicit SlotLayout(const PlanConfig& config);
 
-  int64_t packed_capacity = 0;  // bytes for the packed tensors
+  int64_t packed_capacity = 0;  // bytes for the packed tensors, at least kMinPackedBytes
   int64_t batch_ptr_offset = 0;
   int64_t token_chunk_offset_ptr_offset = 0;
   int64_t conv_capacity = 0;  // elements of each of these two

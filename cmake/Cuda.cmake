@@ -1,0 +1,11 @@
+# SPDX-FileCopyrightText: The gdnplan authors
+# SPDX-License-Identifier: Apache-2.0
+# Machine code for every generation that servers and desk-side machines have, and PTX of the newest common one for what
+# comes. cudart is static: one binary runs with and without a driver.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90-real 100-real 120-real 121-real 100-virtual)
+endif()
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)

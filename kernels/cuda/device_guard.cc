@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gdnplan/cuda/device_guard.h"
+
+#include "gdnplan/cuda/status.h"
+
+namespace gdnplan::cuda {
+
+absl::StatusOr<DeviceGuard> DeviceGuard::Create(int ordinal) {
+  int current = 0;
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaGetDevice(&current));
+  if (current == ordinal) return DeviceGuard(kNone);
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaSetDevice(ordinal));
+  return DeviceGuard(current);
+}
+
+DeviceGuard::~DeviceGuard() {
+  if (previous_ != kNone) LogIfError(cudaSetDevice(previous_), "cudaSetDevice");
+}
+
+}  // namespace gdnplan::cuda

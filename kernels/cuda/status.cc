@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gdnplan/cuda/status.h"
+
+#include <cstdio>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+#include "gdnplan/plan/status.h"
+
+namespace gdnplan::cuda {
+namespace {
+
+constexpr absl::string_view kStickyPayload = "gdnplan/sticky-cuda-error";
+
+absl::StatusCode CodeOf(cudaError_t error) {
+  switch (error) {
+    case cudaErrorMemoryAllocation:
+    case cudaErrorMpsMaxClientsReached:
+    case cudaErrorMpsMaxConnectionsReached:
+      return absl::StatusCode::kResourceExhausted;
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorStubLibrary:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorNotSupported:
+      return absl::StatusCode::kFailedPrecondition;
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorSystemNotReady:
+    case cudaErrorMpsServerNotReady:
+    case cudaErrorMpsConnectionFailed:
+      return absl::StatusCode::kUnavailable;
+    default:
+      return absl::StatusCode::kInternal;
+  }
+}
+
+}  // namespace
+
+bool IsSticky(cudaError_t error) {
+  switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorMpsRpcFailure:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsSticky(const absl::Status& status) { return status.GetPayload(kStickyPayload).has_value(); }
+
+absl::Status ToStatus(cudaError_t error, std::string_view call) {
+  if (error == cudaSuccess) return absl::OkStatus();
+  static_cast<void>(cudaGetLastError());
+  absl::Status status(CodeOf(error),
+                      absl::StrCat(cudaGetErrorName(error), " (", cudaGetErrorString(error),
+                                   ") from ", plan::ToAbsl(call)));
+  if (IsSticky(error)) status.SetPayload(kStickyPayload, absl::Cord());
+  return status;
+}
+
+void LogIfError(cudaError_t error, std::string_view call) noexcept {
+  // Statics are destroyed after the runtime: there is nothing left to free then.
+  if (error == cudaSuccess || error == cudaErrorCudartUnloading) return;
+  std::fprintf(stderr, "gdnplan: %s from %.*s in a destructor\n", cudaGetErrorName(error),
+               static_cast<int>(call.size()), call.data());
+  static_cast<void>(cudaGetLastError());
+}
+
+}  // namespace gdnplan::cuda

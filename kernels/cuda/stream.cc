@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gdnplan/cuda/stream.h"
+
+namespace gdnplan::cuda {
+
+absl::Status StreamView::Synchronize() const {
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Stream> Stream::Create(bool high_priority) {
+  int least = 0;
+  int greatest = 0;
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  cudaStream_t stream = nullptr;
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking,
+                                                            high_priority ? greatest : least));
+  return Stream(stream);
+}
+
+}  // namespace gdnplan::cuda

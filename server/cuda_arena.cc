@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "server/cuda_arena.h"
+
+#include <cuda_runtime_api.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gdnplan/cuda/device_guard.h"
+#include "gdnplan/cuda/fill_launch.h"
+#include "gdnplan/cuda/status.h"
+#include "gdnplan/cuda/timeline.h"
+#include "gdnplan/plan/constants.h"
+#include "gdnplan/plan/host_fill.h"
+#include "gdnplan/plan/pack_step.h"
+#include "gdnplan/plan/status.h"
+#include "server/nvtx.h"
+
+namespace gdnplan::server {
+namespace {
+
+// Plans whose bytes the GPU has not fetched yet, at most. The consumer's promises let the CPU run
+// ahead of the GPU by as many steps.
+constexpr int32_t kStagingBlocks = 8;
+
+// One small transfer that is sure to use a copy engine: those of one dimension go another way below
+// kMinPackedBytes, those of two dimensions do not.
+absl::Status CopySmall(std::byte* to, const std::byte* from, int64_t bytes, cudaStream_t stream) {
+  // Two rows; state indices are int32, so that the bytes can be halved.
+  const auto width = static_cast<size_t>(bytes / 2);
+  GDNPLAN_CUDA_RETURN_IF_ERROR(
+      cudaMemcpy2DAsync(to, width, from, width, width, 2, cudaMemcpyHostToDevice, stream));
+  return absl::OkStatus();
+}
+
+constexpr std::array kStateTensors = {plan::TensorId::kNonSpecStateIndices,
+                                      plan::TensorId::kSpecStateIndices,
+                                      plan::TensorId::kPrefillStateIndices};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CudaArena>> CudaArena::Create(const cuda::GpuInfo& gpu,
+                                                             const ArenaRequest& request,
+                                                             FillMode mode, Boot& boot) {
+  GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu.ordinal));
+  absl::StatusOr<cuda::DeviceMemory> memory =
+      cuda::DeviceMemory::Create(static_cast<size_t>(request.layout.arena_bytes));
+  if (!memory.ok()) {
+    return absl::Status(memory.status().code(),
+                        absl::StrCat("device ", gpu.uuid, ": ", memory.status().message(),
+                                     "; close sessions or ask for smaller limits"));
+  }
+  const plan::ArenaHeader header = boot.Header(request.layout, boot.NextGeneration());
+  CudaTimeline timeline(request.layout, memory->data());
+  if (request.timeline == TimelinePlace::kHostPage) {
+    GDNPLAN_ASSIGN_OR_RETURN(
+        timeline,
+        CudaTimeline::CreatePage(request.layout, header,
+                                 absl::StrCat("/gdnplan-", boot.hex(), "-", header.generation)));
+  }
+  GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create(/*high_priority=*/true));
+  GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream release, cuda::Stream::Create());
+  GDNPLAN_ASSIGN_OR_RETURN(
+      StagingRing staging,
+      StagingRing::Create(request.config, request.layout.slot, kStagingBlocks));
+  std::unique_ptr<CudaArena> arena(
+      new CudaArena(gpu, request, mode,
+                    Parts{std::move(*memory), std::move(timeline), std::move(stream),
+                          std::move(release), std::move(staging)}));
+  GDNPLAN_RETURN_IF_ERROR(arena->Initialize(header));
+  return arena;
+}
+
+CudaArena::CudaArena(const cuda::GpuInfo& gpu, const ArenaRequest& request, FillMode mode,
+                     Parts parts)
+    : gpu_(gpu),
+      layout_(request.layout),
+      mode_(mode),
+      memory_(std::move(parts.memory)),
+      timeline_(std::move(parts.timeline)),
+      stream_(std::move(parts.stream)),
+      release_stream_(std::move(parts.release_stream)),
+      staging_(std::move(parts.staging)),
+      slots_(static_cast<size_t>(request.layout.num_slots)) {}
+
+absl::Status CudaArena::Initialize(const plan::ArenaHeader& header) {
+  generation_ = header.generation;
+  const cudaStream_t stream = stream_.view().get();
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(memory_.data(), 0, memory_.size(), stream));
+  GDNPLAN_CUDA_RETURN_IF_ERROR(
+      cudaMemcpyAsync(memory_.data(), &header, sizeof(header), cudaMemcpyHostToDevice, stream));
+  static_assert(plan::kPadSlotId == -1, "which has all bits set");
+  const auto conv_bytes =
+      static_cast<size_t>(layout_.slot.slot_bytes - layout_.slot.batch_ptr_offset);
+  for (int32_t slot = 0; slot < layout_.num_slots; ++slot) {
+    GDNPLAN_CUDA_RETURN_IF_ERROR(
+        cudaMemsetAsync(Slot(slot) + layout_.slot.batch_ptr_offset, 0xFF, conv_bytes, stream));
+  }
+  GDNPLAN_RETURN_IF_ERROR(stream_.view().Synchronize());
+  GDNPLAN_ASSIGN_OR_RETURN(ipc_handle_, memory_.ExportIpcHandle());
+  return absl::OkStatus();
+}
+
+CudaArena::~CudaArena() {
+  const absl::StatusOr<cuda::DeviceGuard> guard = cuda::DeviceGuard::Create(gpu_.ordinal);
+  // A consumer that died can have left a wait that nobody meets.
+  if (guard.ok() && ReleaseConsumer().ok()) {
+    static_cast<void>(stream_.view().Synchronize());
+    static_cast<void>(release_stream_.view().Synchronize());
+  }
+}
+
+MemoryHandle CudaArena::handle() const {
+  return CudaIpcHandle{.handle = ipc_handle_,
+                       .device_uuid = gpu_.uuid,
+                       .exporter_pid = static_cast<uint32_t>(getpid())};
+}
+
+std::optional<MemoryHandle> CudaArena::timeline_handle() const {
+  if (!timeline_.on_page()) return std::nullopt;
+  return PosixSharedMemoryHandle{timeline_.page_name()};
+}
+
+absl::StatusOr<WriteResult> CudaArena::Write(const SlotWrite& write) {
+  GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu_.ordinal));
+  SlotState& slot = slots_[static_cast<size_t>(write.slot)];
+  StagingBlock& block = staging_.Take(write.timeline_value);
+  const bool kernel =
+      UseKernelFill(mode_, {.mps = gpu_.mps,
+                            .image_bytes = write.layout.packed_bytes +
+                                           8 * int64_t{write.input.counts.num_conv_programs}});
+  if (write.after_consumed > 0) {
+    GDNPLAN_RETURN_IF_ERROR(
+        cuda::WaitValue(stream_, timeline_.consumed(write.slot), write.after_consumed));
+    slot.after_consumed = std::max(slot.after_consumed, write.after_consumed);
+  }
+  {
+    const NvtxRange range("fill");
+    if (kernel) {
+      GDNPLAN_RETURN_IF_ERROR(RunKernel(write, block));
+    } else if (write.group >= 0) {
+      GDNPLAN_RETURN_IF_ERROR(CopyGroup(write, block));
+    } else {
+      GDNPLAN_RETURN_IF_ERROR(CopyPlan(write, block));
+    }
+  }
+  slot.last_value = write.timeline_value;
+  GDNPLAN_RETURN_IF_ERROR(
+      cuda::WriteValue(stream_, timeline_.ready(write.slot), write.timeline_value));
+  GDNPLAN_RETURN_IF_ERROR(
+      cuda::WriteValue(stream_, staging_.progress_address(), write.timeline_value));
+  return WriteResult{.fill = kernel ? FillKind::kKernel : FillKind::kCopy, .complete = false};
+}
+
+absl::Status CudaArena::CopyPlan(const SlotWrite& write, StagingBlock& block) {
+  plan::FillSlot(write.input, write.layout, block.image, block.reach);
+  const int64_t packed = std::max(write.layout.packed_bytes, plan::kMinPackedBytes);
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(Slot(write.slot), block.image,
+                                               static_cast<size_t>(packed), cudaMemcpyHostToDevice,
+                                               stream_.view().get()));
+  if (!write.layout[plan::TensorId::kBatchPtr].present) return absl::OkStatus();
+
+  // Both conv tensors in one transfer of two rows, as far as this plan or the slot's last one
+  // reaches.
+  int32_t& reach = slots_[static_cast<size_t>(write.slot)].conv_reach;
+  const int32_t elements = std::max(reach, write.input.counts.num_conv_programs);
+  reach = write.input.counts.num_conv_programs;
+  const int64_t first = layout_.slot.batch_ptr_offset;
+  const auto pitch = static_cast<size_t>(layout_.slot.token_chunk_offset_ptr_offset -
+                                         layout_.slot.batch_ptr_offset);
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaMemcpy2DAsync(Slot(write.slot) + first, pitch,
+                                                 block.image + first, pitch,
+                                                 static_cast<size_t>(elements) * sizeof(int32_t), 2,
+                                                 cudaMemcpyHostToDevice, stream_.view().get()));
+  return absl::OkStatus();
+}
+
+absl::Status CudaArena::CopyGroup(const SlotWrite& write, StagingBlock& block) {
+  plan::FillGroupStates(write.input, write.layout, write.group, block.image);
+  for (const plan::TensorId id : kStateTensors) {
+    const plan::TensorExtent& extent = write.layout[id];
+    const int64_t bytes = plan::NumElements(plan::Spec(id), extent) * int64_t{sizeof(int32_t)};
+    if (!extent.present || bytes == 0) continue;
+    const int64_t offset = extent.offset + extent.group_stride * write.group;
+    GDNPLAN_RETURN_IF_ERROR(
+        CopySmall(Slot(write.slot) + offset, block.image + offset, bytes, stream_.view().get()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CudaArena::RunKernel(const SlotWrite& write, StagingBlock& block) {
+  int32_t& reach = slots_[static_cast<size_t>(write.slot)].conv_reach;
+  const cuda::FillParams params = {.input = plan::PackStep(write.input, write.group, block.step),
+                                   .layout = write.layout,
+                                   .slot = Slot(write.slot),
+                                   .conv_reach = reach,
+                                   .group = write.group};
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cuda::LaunchFill(params, stream_.view().get()));
+  if (write.group < 0 && write.layout[plan::TensorId::kBatchPtr].present) {
+    reach = write.input.counts.num_conv_programs;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CudaArena::ReleaseConsumer() {
+  GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu_.ordinal));
+  uint64_t released = 0;
+  for (int32_t i = 0; i < layout_.num_slots; ++i) {
+    const SlotState& slot = slots_[static_cast<size_t>(i)];
+    released = std::max(released, slot.last_value);
+    if (timeline_.on_page()) {
+      timeline_.StoreConsumed(i, slot.last_value);
+    } else {
+      GDNPLAN_RETURN_IF_ERROR(
+          cuda::WriteValue(release_stream_, timeline_.consumed(i), slot.last_value));
+    }
+  }
+  timeline_.Promise(released);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> CudaArena::IsReady(int32_t /*slot*/, uint64_t timeline_value) {
+  if (staging_.progress() >= timeline_value) return true;
+  GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu_.ordinal));
+  const cudaError_t state = cudaStreamQuery(stream_.view().get());
+  if (state != cudaErrorNotReady) GDNPLAN_CUDA_RETURN_IF_ERROR(state);
+  return false;
+}
+
+}  // namespace gdnplan::server

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// A session's memory on one GPU.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gdnplan/cuda/gpu_info.h"
+#include "gdnplan/cuda/memory.h"
+#include "gdnplan/cuda/stream.h"
+#include "gdnplan/plan/arena.h"
+#include "gdnplan/plan/config.h"
+#include "server/boot.h"
+#include "server/cuda_timeline.h"
+#include "server/device.h"
+#include "server/fill_mode.h"
+#include "server/staging_ring.h"
+
+namespace gdnplan::server {
+
+// Everything is enqueued on the arena's own stream: wait for `consumed`, fill, write `ready`.
+// Nothing allocates or synchronises between Create and the destructor.
+class CudaArena final : public DeviceArena {
+ public:
+  static absl::StatusOr<std::unique_ptr<CudaArena>> Create(const cuda::GpuInfo& gpu,
+                                                           const ArenaRequest& request,
+                                                           FillMode mode, Boot& boot);
+  ~CudaArena() override;
+
+  MemoryHandle handle() const override;
+  std::optional<MemoryHandle> timeline_handle() const override;
+  uint64_t generation() const override { return generation_; }
+
+  absl::StatusOr<WriteResult> Write(const SlotWrite& write) override;
+  uint64_t Consumed(int32_t slot) const override { return timeline_.PromisedConsumed(slot); }
+  bool CanWrite() const override { return staging_.has_free_block(); }
+  void Promise(uint64_t timeline_value) override { timeline_.Promise(timeline_value); }
+  absl::Status ReleaseConsumer() override;
+  absl::StatusOr<bool> IsReady(int32_t slot, uint64_t timeline_value) override;
+
+ private:
+  // What the CPU knows of a slot on the device.
+  struct SlotState {
+    int32_t conv_reach = 0;       // of the bytes there
+    uint64_t after_consumed = 0;  // the highest value that the stream was told to wait for
+    uint64_t last_value = 0;      // of the last write
+  };
+  struct Parts {
+    cuda::DeviceMemory memory;
+    CudaTimeline timeline;
+    cuda::Stream stream;
+    cuda::Stream release_stream;
+    StagingRing staging;
+  };
+
+  CudaArena(const cuda::GpuInfo& gpu, const ArenaRequest& request, FillMode mode, Parts parts);
+  absl::Status Initialize(const plan::ArenaHeader& header);
+  std::byte* Slot(int32_t slot) const { return memory_.data() + layout_.slot_offset(slot); }
+
+  absl::Status CopyPlan(const SlotWrite& write, StagingBlock& block);
+  absl::Status CopyGroup(const SlotWrite& write, StagingBlock& block);
+  absl::Status RunKernel(const SlotWrite& write, StagingBlock& block);
+
+  const cuda::GpuInfo gpu_;
+  const plan::ArenaLayout layout_;
+  const FillMode mode_;
+  cuda::DeviceMemory memory_;
+  CudaTimeline timeline_;
+  cuda::Stream stream_;
+  // Where `consumed` is written in a consumer's stead: the other stream may be waiting for it.
+  cuda::Stream release_stream_;
+  StagingRing staging_;
+  std::vector<SlotState> slots_;
+  std::string ipc_handle_;
+  uint64_t generation_ = 0;
+};
+
+}  // namespace gdnplan::server

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "server/cuda_timeline.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <new>
+
+#include "gdnplan/cuda/status.h"
+#include "gdnplan/plan/status.h"
+
+namespace gdnplan::server {
+
+absl::StatusOr<CudaTimeline> CudaTimeline::CreatePage(const plan::ArenaLayout& layout,
+                                                      const plan::ArenaHeader& header,
+                                                      std::string name) {
+  // The arena's first pages: its header and the same offsets.
+  const auto bytes = static_cast<size_t>(layout.slots_offset);
+  GDNPLAN_ASSIGN_OR_RETURN(SharedMemory memory, SharedMemory::Create(std::move(name), bytes));
+  auto page = std::make_unique<Page>(std::move(memory));
+  std::byte* data = page->memory.data();
+  std::memcpy(data, &header, sizeof(header));
+  for (int32_t slot = 0; slot < layout.num_slots; ++slot) {
+    new (data + layout.ready_offset(slot))
+        plan::SlotTimeline{.ready = 0, .consumed = 0, .promised = 0};
+  }
+  GDNPLAN_CUDA_RETURN_IF_ERROR(
+      cudaHostRegister(data, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped));
+  page->registered = true;
+  void* device = nullptr;
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaHostGetDevicePointer(&device, data, 0));
+  CudaTimeline timeline(layout, static_cast<std::byte*>(device));
+  timeline.page_ = std::move(page);
+  return timeline;
+}
+
+CudaTimeline::Page::~Page() {
+  if (registered) cuda::LogIfError(cudaHostUnregister(memory.data()), "cudaHostUnregister");
+}
+
+plan::SlotTimeline& CudaTimeline::Values(int32_t slot) const {
+  return *reinterpret_cast<plan::SlotTimeline*>(page_->memory.data() + layout_.ready_offset(slot));
+}
+
+uint64_t CudaTimeline::PromisedConsumed(int32_t slot) const {
+  if (!on_page()) return promised_;
+  const plan::SlotTimeline& values = Values(slot);
+  return std::max({promised_, values.promised.load(std::memory_order_acquire),
+                   values.consumed.load(std::memory_order_acquire)});
+}
+
+void CudaTimeline::StoreConsumed(int32_t slot, uint64_t value) {
+  Values(slot).consumed.store(value, std::memory_order_release);
+}
+
+}  // namespace gdnplan::server
