@@ -11,6 +11,7 @@
 #include "client/describe.h"
 #include "client/fork_guard_stub.h"
 #include "client/grpc_stub.h"
+#include "client/posix_arena.h"
 #include "client/session_state.h"
 #include "client/stub.h"
 #include "gdnplan/plan/status.h"
@@ -43,6 +44,20 @@ absl::StatusOr<v1::OpenSessionRequest> ToRequest(const plan::PlanConfig& config,
   request.set_slot_reuse(ToProto(options.slot_reuse));
   request.set_slot_wait_ms(static_cast<uint32_t>(options.slot_wait.count()));
   return request;
+}
+
+v1::TimelinePlace ToProto(TimelinePlace place, Stub& stub, const ClientOptions& options) {
+  switch (place) {
+    case TimelinePlace::kArena:
+      return v1::TIMELINE_PLACE_ARENA;
+    case TimelinePlace::kHostPage:
+      return v1::TIMELINE_PLACE_HOST_PAGE;
+    case TimelinePlace::kAuto:
+      break;
+  }
+  const auto server = stub.GetServerInfo({.deadline = options.call_deadline}, {});
+  const bool shared = server.ok() && SharesMemory(server->host_page_probe(), server->boot_id());
+  return shared ? v1::TIMELINE_PLACE_HOST_PAGE : v1::TIMELINE_PLACE_ARENA;
 }
 
 absl::StatusOr<size_t> FindDevice(const SessionInfo& session, const std::string& id) {
@@ -84,7 +99,8 @@ Client::Client(std::shared_ptr<Stub> stub, const ClientOptions& options)
 
 absl::StatusOr<Session> Client::OpenSession(const plan::PlanConfig& config,
                                             const SessionOptions& options) const {
-  GDNPLAN_ASSIGN_OR_RETURN(const v1::OpenSessionRequest request, ToRequest(config, options));
+  GDNPLAN_ASSIGN_OR_RETURN(v1::OpenSessionRequest request, ToRequest(config, options));
+  request.set_timeline(ToProto(options.timeline, *stub_, options_));
   const auto response = stub_->OpenSession({.deadline = options_.open_deadline}, request);
   if (!response.ok()) return response.status();
   absl::StatusOr<SessionInfo> info = Describe(response->session());
@@ -105,7 +121,7 @@ absl::StatusOr<Session> Client::AttachSession(const std::string& session_id,
                                               const AttachOptions& options) const {
   v1::AttachSessionRequest request;
   request.set_session_id(session_id);
-  const auto response = stub_->AttachSession({.deadline = options_.call_deadline}, request);
+  auto response = stub_->AttachSession({.deadline = options_.call_deadline}, request);
   if (!response.ok()) return response.status();
   GDNPLAN_ASSIGN_OR_RETURN(SessionInfo info, Describe(response->session()));
   std::vector<size_t> devices;
@@ -117,6 +133,13 @@ absl::StatusOr<Session> Client::AttachSession(const std::string& session_id,
   auto state = std::make_shared<SessionState>(
       SessionState::Parts{stub_, std::move(info), options_, /*owner=*/false});
   if (options.map_now) GDNPLAN_RETURN_IF_ERROR(MapArenas(*state, devices));
+  if (options.consumer) {
+    // Only now: this process can take over, and what the consumer before it held is released.
+    for (const size_t device : devices)
+      request.add_consumer_of(state->info().arenas[device].device.id);
+    response = stub_->AttachSession({.deadline = options_.call_deadline}, request);
+    if (!response.ok()) return response.status();
+  }
   return Session(std::move(state), devices.front());
 }
 

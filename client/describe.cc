@@ -60,6 +60,9 @@ ArenaInfo ToArena(const v1::Arena& message) {
   arena.offset = message.memory().offset();
   arena.size = message.memory().size();
   arena.generation = message.generation();
+  if (message.timeline_memory().has_posix_shared_memory()) {
+    arena.timeline_page = PosixSharedMemory{message.timeline_memory().posix_shared_memory().name()};
+  }
   return arena;
 }
 
@@ -126,7 +129,8 @@ absl::Status CheckPlaces(const SessionInfo& session) {
   const auto slots = static_cast<uint64_t>(session.num_slots);
   const TimelineInfo& timeline = session.timeline;
   for (const auto& [name, offset] : {std::pair("ready_offset", timeline.ready_offset),
-                                     std::pair("consumed_offset", timeline.consumed_offset)}) {
+                                     std::pair("consumed_offset", timeline.consumed_offset),
+                                     std::pair("promised_offset", timeline.promised_offset)}) {
     if (!ValuesFit(offset, timeline.stride, slots, session.arena_bytes)) {
       return Bad(absl::StrCat("timeline.", name),
                  absl::StrCat(slots, " values from ", offset, " with stride ", timeline.stride,
@@ -150,6 +154,7 @@ ServerInfo Describe(const v1::GetServerInfoResponse& message) {
                  message.limits().max_groups(), message.limits().max_slots()};
   info.num_sessions = message.num_sessions();
   info.uptime = std::chrono::milliseconds(message.uptime_ms());
+  info.host_page_probe = message.host_page_probe();
   return info;
 }
 
@@ -191,7 +196,7 @@ absl::StatusOr<SessionInfo> Describe(const v1::SessionDescription& message) {
     session.tensors.push_back(std::move(info));
   }
   session.timeline = {message.timeline().ready_offset(), message.timeline().consumed_offset(),
-                      message.timeline().stride()};
+                      message.timeline().promised_offset(), message.timeline().stride()};
   session.arena_bytes = message.arena_bytes();
   session.lease = std::chrono::milliseconds(message.lease_ms());
   GDNPLAN_RETURN_IF_ERROR(CheckTensors(session.tensors));

@@ -10,6 +10,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "client/cuda_arena.h"
 #include "client/posix_arena.h"
 #include "gdnplan/plan/arena.h"
 #include "gdnplan/plan/status.h"
@@ -35,6 +36,8 @@ std::string Hex(const std::array<uint8_t, 16>& bytes) {
       absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
+}  // namespace
+
 absl::Status CheckHeader(const plan::ArenaHeader& header, const SessionInfo& session,
                          const ArenaInfo& arena) {
   if (header.magic != plan::kArenaMagic) {
@@ -58,18 +61,13 @@ absl::Status CheckHeader(const plan::ArenaHeader& header, const SessionInfo& ses
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<MappedArena>> MapMemory(const ArenaInfo& arena) {
-  if (const auto* posix = std::get_if<PosixSharedMemory>(&arena.memory)) {
-    return MapPosixArena(posix->name, arena.offset, arena.size);
-  }
-  const bool cuda = std::holds_alternative<CudaIpcMemory>(arena.memory);
-  return absl::UnimplementedError(
-      absl::StrCat("device ", arena.device.id, ": this build of the client cannot map ",
-                   cuda ? "CUDA IPC memory" : "a memory handle of an unknown kind",
-                   "; set map_now = false to plan without reading the tensors"));
+absl::Status MappedArena::WaitOnStream(CUstream_st*, uint64_t, uint64_t) const {
+  return absl::UnimplementedError("the session is not on a GPU: use WaitReady");
 }
 
-}  // namespace
+absl::Status MappedArena::WriteOnStream(CUstream_st*, uint64_t, uint64_t) const {
+  return absl::UnimplementedError("the session is not on a GPU: use MarkConsumed");
+}
 
 absl::StatusOr<std::shared_ptr<MappedArena>> MapArena(const SessionInfo& session, size_t index) {
   const ArenaInfo& arena = session.arenas[index];
@@ -78,12 +76,24 @@ absl::StatusOr<std::shared_ptr<MappedArena>> MapArena(const SessionInfo& session
                                             sizeof(plan::ArenaHeader), " bytes (got ", arena.size,
                                             ")"));
   }
-  GDNPLAN_ASSIGN_OR_RETURN(std::shared_ptr<MappedArena> mapped, MapMemory(arena));
-  if (mapped->device() != DeviceKind::kHost) return mapped;  // the CPU cannot look at the header
-  plan::ArenaHeader header;
-  std::memcpy(&header, mapped->data(), sizeof(header));
-  GDNPLAN_RETURN_IF_ERROR(CheckHeader(header, session, arena));
+  if (std::holds_alternative<CudaIpcMemory>(arena.memory)) return MapCudaArena(session, arena);
+  const auto* posix = std::get_if<PosixSharedMemory>(&arena.memory);
+  if (posix == nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat("device ", arena.device.id,
+                     ": its memory handle is of a kind that this client does not know; set map_now "
+                     "= false to plan without reading the tensors"));
+  }
+  GDNPLAN_ASSIGN_OR_RETURN(std::shared_ptr<MappedArena> mapped,
+                           MapPosixArena(posix->name, arena.offset, arena.size));
+  GDNPLAN_RETURN_IF_ERROR(CheckHeader(HeaderOf(*mapped), session, arena));
   return mapped;
+}
+
+plan::ArenaHeader HeaderOf(const MappedArena& arena) {
+  plan::ArenaHeader header;
+  std::memcpy(&header, arena.data(), sizeof(header));
+  return header;
 }
 
 }  // namespace gdnplan::client

@@ -11,6 +11,9 @@
 #include "absl/status/statusor.h"
 #include "gdnplan/client/session_info.h"
 #include "gdnplan/client/types.h"
+#include "gdnplan/plan/arena.h"
+
+struct CUstream_st;
 
 namespace gdnplan::client {
 
@@ -30,11 +33,24 @@ class MappedArena {
   virtual absl::StatusOr<uint64_t> LoadValue(uint64_t offset) const = 0;
   // Raises the value to at least `value`, after all reads before the call.
   virtual absl::Status RaiseValue(uint64_t offset, uint64_t value) const = 0;
+
+  // The GPU's ordinal in this process.
+  virtual int ordinal() const { return 0; }
+  // A stream of that GPU waits until a value is at least `value`, or writes it. Unimplemented for
+  // memory that is no GPU's.
+  virtual absl::Status WaitOnStream(CUstream_st* stream, uint64_t offset, uint64_t value) const;
+  virtual absl::Status WriteOnStream(CUstream_st* stream, uint64_t offset, uint64_t value) const;
 };
 
 // Maps one arena of the session and proves that it is the described one: size, magic, layout, boot
 // id, generation. NotFound, PermissionDenied: this process cannot open it. FailedPrecondition: it
 // is there but another one. Unimplemented: a kind of memory that this build cannot map.
 absl::StatusOr<std::shared_ptr<MappedArena>> MapArena(const SessionInfo& session, size_t index);
+
+// Of an arena or page in host memory, of at least the header's size.
+plan::ArenaHeader HeaderOf(const MappedArena& arena);
+// FailedPrecondition: the header is not the described arena's.
+absl::Status CheckHeader(const plan::ArenaHeader& header, const SessionInfo& session,
+                         const ArenaInfo& arena);
 
 }  // namespace gdnplan::client

@@ -67,6 +67,7 @@ absl::StatusOr<RawTensor> PlanView::Raw(std::string_view name, int32_t group) co
   GDNPLAN_ASSIGN_OR_RETURN(const auto arena, state_->Arena(device_));
   RawTensor raw;
   raw.device = arena->device();
+  raw.ordinal = arena->ordinal();
   raw.dtype = info->dtype;
   raw.rank = info->rank;
   for (size_t i = 0; i < placed->shape.size(); ++i) raw.dims[i] = placed->shape[i];

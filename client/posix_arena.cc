@@ -122,4 +122,13 @@ absl::StatusOr<std::shared_ptr<MappedArena>> MapPosixArena(const std::string& na
   return std::make_shared<PosixArena>(address, bytes, offset, size);
 }
 
+bool SharesMemory(const std::string& probe, const std::string& boot_id) {
+  if (!IsObjectName(probe) || boot_id.empty()) return false;
+  const ScopedFd fd(shm_open(probe.c_str(), O_RDONLY | O_CLOEXEC, 0));
+  if (fd.get() < 0) return false;
+  std::string content(boot_id.size(), '\0');
+  const ssize_t got = pread(fd.get(), content.data(), content.size(), 0);
+  return got == static_cast<ssize_t>(boot_id.size()) && content == boot_id;
+}
+
 }  // namespace gdnplan::client

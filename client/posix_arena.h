@@ -17,4 +17,7 @@ namespace gdnplan::client {
 absl::StatusOr<std::shared_ptr<MappedArena>> MapPosixArena(const std::string& name, uint64_t offset,
                                                            uint64_t size);
 
+// Whether this process sees the server's shared memory: the object `probe` holds `boot_id` there.
+bool SharesMemory(const std::string& probe, const std::string& boot_id);
+
 }  // namespace gdnplan::client

@@ -70,6 +70,7 @@ absl::StatusOr<PlanView> Session::Plan(const plan::BatchView& batch, const PlanO
   wire::ToProto(batch, *request.mutable_batch());
   request.set_session_id(id());
   request.set_completion(ToCompletion(options));
+  request.set_consumption_promised(options.consumption_promised);
   const auto response = state_->stub().Plan(Context(*state_, options.deadline), request);
   if (!response.ok()) return state_->Explain(response.status());
   GDNPLAN_ASSIGN_OR_RETURN(PlanRecord record, FromAnswer(response->plan()));
@@ -142,6 +143,26 @@ absl::Status Session::MarkConsumed(const PlanView& plan) const {
   const TimelineInfo& timeline = info().timeline;
   return arena->RaiseValue(timeline.consumed_offset + plan.slot() * timeline.stride,
                            plan.timeline_value());
+}
+
+absl::Status Session::WaitReadyOn(CUstream_st* stream, const PlanView& plan) const {
+  GDNPLAN_RETURN_IF_ERROR(CheckOwn(plan));
+  GDNPLAN_ASSIGN_OR_RETURN(const auto arena, state_->Arena(plan.device()));
+  const TimelineInfo& timeline = info().timeline;
+  return arena->WaitOnStream(stream, timeline.ready_offset + plan.slot() * timeline.stride,
+                             plan.timeline_value());
+}
+
+absl::Status Session::MarkConsumedOn(CUstream_st* stream, const PlanView& plan) const {
+  GDNPLAN_RETURN_IF_ERROR(CheckOwn(plan));
+  GDNPLAN_ASSIGN_OR_RETURN(const auto arena, state_->Arena(plan.device()));
+  const TimelineInfo& timeline = info().timeline;
+  const uint64_t slot = plan.slot() * timeline.stride;
+  GDNPLAN_RETURN_IF_ERROR(
+      arena->WriteOnStream(stream, timeline.consumed_offset + slot, plan.timeline_value()));
+  // Only now that the write is bound to happen may the server's stream wait for it.
+  if (!info().arenas[plan.device()].timeline_page.has_value()) return absl::OkStatus();
+  return arena->RaiseValue(timeline.promised_offset + slot, plan.timeline_value());
 }
 
 absl::StatusOr<Lease> Session::Heartbeat() {

@@ -17,6 +17,8 @@
 #include "gdnplan/client/session_info.h"
 #include "gdnplan/plan/batch.h"
 
+struct CUstream_st;  // what a cudaStream_t points to
+
 namespace gdnplan::client {
 
 // Who tells the server that a slot may be written again.
@@ -26,27 +28,34 @@ enum class SlotReuse : uint8_t {
 };
 
 struct SessionOptions {
-  std::vector<std::string> devices;  // ids as ServerInfo has them; empty: the server's first
-  int32_t num_slots = 1;             // sets of buffers that plans use in turn
-  std::string name;                  // for people, logs and metrics
+  std::vector<std::string> devices = {};  // ids as ServerInfo has them; empty: the server's first
+  int32_t num_slots = 1;                  // sets of buffers that plans use in turn
+  std::string name = {};                  // for people, logs and metrics
   SlotReuse slot_reuse = SlotReuse::kUnguarded;
   std::chrono::milliseconds slot_wait{0};  // 0: the server's default
   // Whether the arenas are mapped at once. Otherwise at the first use of a tensor: for a scheduler
   // that reads none.
   bool map_now = true;
+  TimelinePlace timeline = TimelinePlace::kAuto;
 };
 
 struct AttachOptions {
   // The devices to use, as SessionInfo has them: a rank's own, say. Empty: all of them.
-  std::vector<std::string> devices;
+  std::vector<std::string> devices = {};
   bool map_now = true;
+  // This process consumes the plans on these devices from now on, in the place of whoever did
+  // before: what that one left unconsumed counts as consumed.
+  bool consumer = false;
 };
 
 struct PlanOptions {
   // Whether the answer waits until the bytes are there. Otherwise it comes as soon as they are on
   // their way, and readers WaitReady.
   bool wait_complete = false;
-  std::optional<std::chrono::milliseconds> deadline;  // absent: ClientOptions::call_deadline
+  std::optional<std::chrono::milliseconds> deadline = {};  // absent: ClientOptions::call_deadline
+  // The timeline value up to which every consumer has called MarkConsumedOn. Needed only where a
+  // guarded session's timeline is in a GPU's arena, which CPUs do not see. 0: nothing new.
+  uint64_t consumption_promised = 0;
 };
 
 struct Lease {
@@ -87,6 +96,14 @@ class Session {
   // After the last read of a plan: its slot may be written again, on the plan's device. Only the
   // session's one consumer there calls it. Values never go back.
   absl::Status MarkConsumed(const PlanView& plan) const;
+
+  // The same two in the order of a CUDA stream of this process, on the plan's GPU; the CPU does not
+  // wait. A stream of another GPU, or a session without CUDA: Unimplemented or CUDA's error.
+  //
+  // Work enqueued on the stream after this runs once the plan's bytes are there.
+  absl::Status WaitReadyOn(CUstream_st* stream, const PlanView& plan) const;
+  // Once all work enqueued on the stream before this has run, the slot may be written again.
+  absl::Status MarkConsumedOn(CUstream_st* stream, const PlanView& plan) const;
 
   // Renews the lease. Plans do so too.
   absl::StatusOr<Lease> Heartbeat();

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -31,6 +32,8 @@ struct ArenaInfo {
   uint64_t offset = 0;  // bytes from the mapping's start to the arena's
   uint64_t size = 0;    // bytes of the arena
   uint64_t generation = 0;
+  // The page of host memory that holds the timeline values; absent: they are in the arena.
+  std::optional<PosixSharedMemory> timeline_page;
 };
 
 // One row of the session's table of tensors.
@@ -44,10 +47,11 @@ struct TensorInfo {
   uint64_t max_elements = 0;
 };
 
-// Places of the slots' two timeline values, in bytes from the arena's start.
+// Places of the slots' timeline values, in bytes from the start of the arena or of its page.
 struct TimelineInfo {
   uint64_t ready_offset = 0;
   uint64_t consumed_offset = 0;
+  uint64_t promised_offset = 0;
   uint64_t stride = 0;
 };
 

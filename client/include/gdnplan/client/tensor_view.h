@@ -25,6 +25,7 @@ namespace internal {
 struct RawTensor {
   const void* data = nullptr;  // a device pointer unless `device` is kHost
   DeviceKind device = DeviceKind::kUnknown;
+  int ordinal = 0;  // of the GPU in this process; with it a DLPack tensor can be made of this
   plan::DType dtype = plan::DType::kInt32;
   int rank = 1;
   std::array<int64_t, 2> dims = {0, 0};  // the second is 0 where the rank is 1

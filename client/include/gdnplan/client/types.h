@@ -17,6 +17,13 @@ namespace gdnplan::client {
 enum class DeviceKind : uint8_t { kUnknown, kHost, kCuda };
 enum class FillKind : uint8_t { kUnknown, kHost, kCopy, kKernel };
 
+// Where a CUDA session's timeline values are.
+enum class TimelinePlace : uint8_t {
+  kAuto,   // on a host page if this process can map the server's shared memory, else in the arena
+  kArena,  // device memory: works between any two containers
+  kHostPage,  // shared host memory: CPUs see the values too
+};
+
 std::string_view Name(DeviceKind kind);
 std::string_view Name(FillKind kind);
 
@@ -46,6 +53,7 @@ struct ServerInfo {
   } limits;
   uint32_t num_sessions = 0;
   std::chrono::milliseconds uptime{0};
+  std::string host_page_probe;  // a shared memory object that holds boot_id
 };
 
 // A session of the server as ListSessions shows it: without its id, so without the right to attach.
