@@ -46,7 +46,10 @@ absl::Status Session::AddArenas(const Devices& devices) {
         std::unique_ptr<DeviceArena> memory,
         device->CreateArena(
             {.config = options_.config, .layout = layout_, .timeline = options_.timeline}));
-    arenas_.push_back({device->info(), memory->handle(), memory->generation()});
+    arenas_.push_back({.device = device->info(),
+                       .handle = memory->handle(),
+                       .timeline_handle = memory->timeline_handle(),
+                       .generation = memory->generation()});
     arenas.push_back({arenas_.back().device.id, std::move(memory)});
   }
   MutexLock lock(mutex_);
@@ -72,26 +75,32 @@ void Session::Submit(SessionCall& call) {
 void Session::Admit(SessionCall& call, CallList& done) {
   if (!end_.ok()) {
     Answer(call, end_, done);
-  } else if (std::holds_alternative<UpdateInput>(call.input) ||
-             (waiting_.empty() && ring_->NextSlotFree())) {
+    return;
+  }
+  if (call.consumption_promised > 0) ring_->Promise(call.consumption_promised);
+  if (CanExecute(call)) {
     Execute(call, done);
   } else {
     Enqueue(call, done);
   }
 }
 
+bool Session::CanExecute(const SessionCall& call) const {
+  if (std::holds_alternative<UpdateInput>(call.input)) return ring_->CanUpdate();
+  return waiting_.empty() && ring_->NextSlotFree();
+}
+
 void Session::Enqueue(SessionCall& call, CallList& done) {
   // Whoever waits shall not wait for a refusal.
-  if (absl::Status valid =
-          plan::ValidateBatch(options_.config, std::get<plan::BatchView>(call.input));
-      !valid.ok()) {
-    return Answer(call, std::move(valid), done);
+  if (const auto* batch = std::get_if<plan::BatchView>(&call.input)) {
+    absl::Status valid = plan::ValidateBatch(options_.config, *batch);
+    if (!valid.ok()) return Answer(call, std::move(valid), done);
   }
   if (waiting_.size() >= kMaxWaiting) {
     return Answer(call,
                   absl::ResourceExhaustedError(absl::StrCat(
                       "slot busy: ", kMaxWaiting,
-                      " plans of this session wait already; ask for the next one later")),
+                      " requests of this session wait already; ask for the next one later")),
                   done);
   }
   call.deadline_ = call.start_ + options_.slot_wait;
@@ -148,7 +157,7 @@ void Session::AdvanceWaiting(Clock::time_point now, CallList& done) {
       Answer(call, end_, done);
     } else if (call.Abandoned()) {
       Answer(call, absl::CancelledError("the caller gave up"), done);
-    } else if (waiting_.empty() && ring_->NextSlotFree()) {
+    } else if (CanExecute(call)) {
       Execute(call, done);
     } else if (now < call.deadline_) {
       waiting_.Push(call);
@@ -202,6 +211,23 @@ void Session::Close(const absl::Status& reason) {
     ended = TakeEndedRing();
   }
   done.AnswerAll();
+}
+
+absl::Status Session::ReleaseConsumers(const std::vector<std::string>& device_ids) {
+  CallList done;
+  std::unique_ptr<SlotRing> ended;
+  absl::Status status;
+  {
+    MutexLock lock(mutex_);
+    status = end_;
+    for (const std::string& id : device_ids) {
+      if (status.ok()) status = ring_->ReleaseConsumer(id);
+    }
+    if (ring_ != nullptr && ring_->failed()) EndAfterFailure(status, done);
+    ended = TakeEndedRing();
+  }
+  done.AnswerAll();
+  return status;
 }
 
 void Session::EndAfterFailure(const absl::Status& failure, CallList& done) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct SessionIdentity {
 struct ArenaDescription {
   DeviceInfo device;
   MemoryHandle handle;
+  std::optional<MemoryHandle> timeline_handle;  // where it is not in the arena
   uint64_t generation = 0;
 };
 
@@ -68,7 +70,7 @@ class Session : public std::enable_shared_from_this<Session> {
                                                          const Devices& devices,
                                                          SessionPoller& poller);
 
-  // Plans are made in the order in which they are submitted; updates do not queue behind them.
+  // Plans are made in the order in which they are submitted; updates do not wait for a slot.
   // Answers through call.Done, perhaps before this returns. Its errors: InvalidArgument and
   // FailedPrecondition as of SlotRing; ResourceExhausted when the slot stays busy or too many calls
   // wait; Cancelled when abandoned; DeadlineExceeded when a device does not finish; what the
@@ -81,6 +83,10 @@ class Session : public std::enable_shared_from_this<Session> {
   };
   // For the poller.
   Progress Advance(Clock::time_point now);
+
+  // Another process consumes from now on on these devices: what the last one left counts as
+  // consumed. InvalidArgument when the session is not there; an error of a device.
+  absl::Status ReleaseConsumers(const std::vector<std::string>& device_ids);
 
   // Answers waiting calls and all later ones with `reason` and frees the memory, once calls that
   // wait for a device have been answered. The first reason counts.
@@ -100,6 +106,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // The steps of a call. Answered ones go to `done`.
   void Admit(SessionCall& call, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool CanExecute(const SessionCall& call) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Enqueue(SessionCall& call, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Execute(SessionCall& call, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AdvanceWaiting(Clock::time_point now, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -41,6 +41,9 @@ class SessionCall {
 
   std::variant<plan::BatchView, UpdateInput> input;
   Completion completion = Completion::kEnqueued;
+  // Taken note of as the call arrives, whatever becomes of it; see DeviceArena::Promise. 0:
+  // nothing.
+  uint64_t consumption_promised = 0;
 
  protected:
   SessionCall() = default;

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "server/options.h"
+
+#include <CLI/CLI.hpp>
+#include <climits>
+#include <map>
+#include <string>
+
+#include "server/version.h"
+#include "wire/default_address.h"
+
+namespace gdnplan::server {
+namespace {
+
+constexpr int kMinMessageBytes = 64 << 10;
+constexpr int kMaxMessageBytes = 1 << 30;
+constexpr int kUsageError = 2;
+
+const std::map<std::string, FillMode> kFillModes = {
+    {"auto", FillMode::kAuto}, {"copy", FillMode::kCopy}, {"kernel", FillMode::kKernel}};
+
+void Describe(CLI::App& app, Options& options, int64_t& grace_ms) {
+  app.option_defaults()->always_capture_default();
+  app.set_version_flag("--version", std::string("gdnplan-server ") + kVersion);
+  app.add_option(
+         "--listen", options.server.listen,
+         "Address to listen on: unix:PATH, HOST:PORT or [IPV6]:PORT, port 0 for any. May be "
+         "given more than once. There is no encryption: TCP is for trusted networks")
+      ->envname("GDNPLAN_LISTEN")
+      ->delimiter(',')
+      ->type_name("ADDR");
+  app.add_option("--device", options.server.device,
+                 "auto (the GPUs, or host where there is none), host, host:N (N devices in plain "
+                 "memory, for tests), cuda, or cuda:GPU,... with ordinals or UUIDs")
+      ->envname("GDNPLAN_DEVICE")
+      ->type_name("DEVICE");
+  app.add_option("--fill", options.server.fill, "How plans reach a GPU: auto, copy or kernel")
+      ->envname("GDNPLAN_FILL")
+      ->transform(CLI::CheckedTransformer(kFillModes, CLI::ignore_case).description(""))
+      ->default_str("auto")
+      ->type_name("FILL");
+  app.add_option("--max-sessions", options.server.max_sessions, "Sessions open at a time")
+      ->envname("GDNPLAN_MAX_SESSIONS")
+      ->check(CLI::Range(1, 100'000));
+  app.add_option("--max-message-bytes", options.server.max_message_bytes,
+                 "Largest request accepted and answer sent")
+      ->envname("GDNPLAN_MAX_MESSAGE_BYTES")
+      ->check(CLI::Range(kMinMessageBytes, kMaxMessageBytes));
+  app.add_option("--shutdown-grace-ms", grace_ms,
+                 "Time that requests under way have to finish after SIGTERM or SIGINT")
+      ->envname("GDNPLAN_SHUTDOWN_GRACE_MS")
+      ->check(CLI::Range(0, INT_MAX));
+  app.add_option("--log-level", options.log_level, "Least severity that goes to standard error")
+      ->envname("GDNPLAN_LOG_LEVEL")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+}
+
+}  // namespace
+
+std::variant<Options, int> ParseOptions(int argc, const char* const* argv) {
+  CLI::App app(
+      "Plans Gated DeltaNet attention: a batch's shape in, its metadata in mapped buffers "
+      "out. Prints one line on standard output once it serves.",
+      "gdnplan-server");
+  Options options;
+  options.server.listen = {wire::DefaultAddress()};
+  int64_t grace_ms = options.shutdown_grace.count();
+  Describe(app, options, grace_ms);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
+  options.shutdown_grace = std::chrono::milliseconds(grace_ms);
+  return options;
+}
+
+}  // namespace gdnplan::server

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// The server's command line and environment.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <variant>
+
+#include "server/server.h"
+
+namespace gdnplan::server {
+
+struct Options {
+  ServerOptions server;
+  std::string log_level = "info";
+  std::chrono::milliseconds shutdown_grace{5000};
+};
+
+// The options, or the status to exit with: help and version were printed, or an error was.
+std::variant<Options, int> ParseOptions(int argc, const char* const* argv);
+
+}  // namespace gdnplan::server

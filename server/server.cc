@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "server/server.h"
+
+#include <grpcpp/ext/channelz_service_plugin.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gdnplan/plan/status.h"
+#include "server/device_list.h"
+#include "server/listen_address.h"
+#include "server/shared_memory.h"
+#include "server/version.h"
+
+namespace gdnplan::server {
+namespace {
+
+// The standard services. They are asked for before a builder is made, once in a process.
+void AddStandardServices() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    grpc::channelz::experimental::InitChannelzService();
+  });
+}
+
+void SetArguments(const ServerOptions& options, grpc::ServerBuilder& builder) {
+  builder.SetMaxReceiveMessageSize(options.max_message_bytes);
+  builder.SetMaxSendMessageSize(options.max_message_bytes);
+  // A busy port is an error, not a share of its connections.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // Clients ping idle connections to notice a server that is gone; gRPC's default is to hang up on
+  // those that do so more often than every five minutes.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  // And the server notices clients that are gone.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+}
+
+// Sockets made while it lives are open to owner and group.
+class SocketMode {
+ public:
+  SocketMode() : before_(umask(0117)) {}
+  ~SocketMode() { umask(before_); }
+  SocketMode(const SocketMode&) = delete;
+  SocketMode& operator=(const SocketMode&) = delete;
+
+ private:
+  const mode_t before_;
+};
+
+// Who can open it shares /dev/shm with this server.
+absl::StatusOr<SharedMemory> MakeProbe(const Boot& boot) {
+  const std::string& text = boot.hex();
+  GDNPLAN_ASSIGN_OR_RETURN(
+      SharedMemory probe,
+      SharedMemory::Create(absl::StrCat("/gdnplan-", text, "-probe"), text.size()));
+  std::memcpy(probe.data(), text.data(), text.size());
+  return probe;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
+  GDNPLAN_ASSIGN_OR_RETURN(DeviceSelection selection, ParseDeviceSelection(options.device));
+  selection.fill = options.fill;
+  GDNPLAN_ASSIGN_OR_RETURN(std::shared_ptr<Boot> boot, Boot::Create());
+  GDNPLAN_ASSIGN_OR_RETURN(DeviceList list, OpenDevices(selection, boot));
+  if (!list.note.empty()) spdlog::warn("device: {}", list.note);
+  return Start(options, std::move(boot), std::move(list.devices));
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
+                                                      std::shared_ptr<Boot> boot,
+                                                      Session::Devices devices) {
+  GDNPLAN_ASSIGN_OR_RETURN(SharedMemory probe, MakeProbe(*boot));
+  std::unique_ptr<Server> server(
+      new Server(options, std::move(probe), std::move(boot), std::move(devices)));
+  GDNPLAN_RETURN_IF_ERROR(server->Listen(options));
+  server->SetHealth(true);
+  return server;
+}
+
+Server::Server(const ServerOptions& options, SharedMemory probe, std::shared_ptr<Boot> boot,
+               Session::Devices devices)
+    : probe_(std::move(probe)),
+      registry_(std::move(boot), std::move(devices), {.max_sessions = options.max_sessions}),
+      service_(registry_, {.max_message_bytes = static_cast<uint32_t>(options.max_message_bytes),
+                           .host_page_probe = probe_.name()}) {}
+
+Server::~Server() {
+  if (server_ != nullptr) Shutdown(std::chrono::milliseconds(0));
+}
+
+absl::Status Server::Listen(const ServerOptions& options) {
+  std::vector<ListenAddress> addresses;
+  for (const std::string& text : options.listen) {
+    GDNPLAN_ASSIGN_OR_RETURN(addresses.emplace_back(), ListenAddress::Parse(text));
+    if (!addresses.back().is_unix()) continue;
+    GDNPLAN_ASSIGN_OR_RETURN(UnixSocketClaim claim,
+                             UnixSocketClaim::Take(addresses.back().socket_path));
+    claims_.push_back(std::move(claim));
+  }
+  if (const int removed = RemoveAbandonedSharedMemory("gdnplan-"); removed > 0) {
+    spdlog::warn("removed {} shared memory objects that servers left behind", removed);
+  }
+
+  AddStandardServices();
+  grpc::ServerBuilder builder;
+  SetArguments(options, builder);
+  builder.RegisterService(&service_);
+  // gRPC sets a port only once it is bound, one after the other.
+  std::vector<int> ports(addresses.size(), -1);
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    builder.AddListeningPort(addresses[i].target(), grpc::InsecureServerCredentials(), &ports[i]);
+  }
+  {
+    const SocketMode mode;
+    server_ = builder.BuildAndStart();
+  }
+  if (server_ == nullptr) {
+    const auto failed = std::find(ports.begin(), ports.end(), -1) - ports.begin();
+    const std::string which = static_cast<size_t>(failed) < addresses.size()
+                                  ? options.listen[static_cast<size_t>(failed)]
+                                  : absl::StrJoin(options.listen, ", ");
+    return absl::FailedPreconditionError(
+        absl::StrCat("listen: cannot listen on ", which,
+                     "; is the port in use, or the host not this machine's?"));
+  }
+  for (size_t i = 0; i < addresses.size(); ++i)
+    addresses_.push_back(addresses[i].ToString(ports[i]));
+  return absl::OkStatus();
+}
+
+void Server::SetHealth(bool serving) {
+  // Sets "" as well.
+  grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();
+  health->SetServingStatus(serving);
+  health->SetServingStatus(v1::Planner::service_full_name(), serving);
+}
+
+std::string Server::StartupLine() const {
+  const std::string devices =
+      absl::StrJoin(registry_.devices(), ", ",
+                    [](std::string* out, const auto& device) { *out += device->info().id; });
+  return absl::StrCat("gdnplan-server ", kVersion, " serving on ", absl::StrJoin(addresses_, ", "),
+                      ", devices: ", devices);
+}
+
+std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
+  return server_->InProcessChannel(grpc::ChannelArguments());
+}
+
+void Server::Shutdown(std::chrono::milliseconds grace) {
+  SetHealth(false);
+  registry_.StopOpening();
+  server_->Shutdown(std::chrono::system_clock::now() + grace);
+  registry_.CloseAll();
+  server_.reset();
+  claims_.clear();
+}
+
+}  // namespace gdnplan::server
