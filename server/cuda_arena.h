@@ -43,6 +43,8 @@ class CudaArena final : public DeviceArena {
   void Promise(uint64_t timeline_value) override { timeline_.Promise(timeline_value); }
   absl::Status ReleaseConsumer() override;
   absl::StatusOr<bool> IsReady(int32_t slot, uint64_t timeline_value) override;
+  // The slot's `ready` as this process's streams address it.
+  const void* ready_address(int32_t slot) const { return timeline_.ready(slot); }
 
  private:
   // What the CPU knows of a slot on the device.

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gdnplan/cuda/device_guard.h"
+#include "gdnplan/cuda/fill_launch.h"
 #include "gdnplan/cuda/status.h"
 #include "gdnplan/plan/status.h"
 #include "server/cuda_arena.h"
@@ -68,6 +69,7 @@ absl::StatusOr<std::shared_ptr<CudaDevice>> CudaDevice::Open(const cuda::GpuInfo
   GDNPLAN_RETURN_IF_ERROR(CheckCapabilities(gpu));
   GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu.ordinal));
   GDNPLAN_CUDA_RETURN_IF_ERROR(cudaFree(nullptr));
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cuda::PrepareFill());
   return std::shared_ptr<CudaDevice>(new CudaDevice(gpu, fill, std::move(boot)));
 }
 

@@ -49,6 +49,11 @@ FillJobs MakeJobs(const FillParams& params) {
 
 }  // namespace
 
+cudaError_t PrepareFill() noexcept {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, FillKernel);
+}
+
 cudaError_t LaunchFill(const FillParams& params, cudaStream_t stream) noexcept {
   const FillJobs jobs = MakeJobs(params);
   if (jobs.blocks == 0) return cudaSuccess;

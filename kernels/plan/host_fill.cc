@@ -99,15 +99,40 @@ void FillShared(const StepInput& in, const PlanLayout& layout, std::byte* slot) 
   FillRows<int32_t>(layout, TensorId::kNums, slot, [&](int32_t n) { return ConvPrograms(in, n); });
 }
 
-// Row after row: a speculative row's states stand together in the table.
+// The first state of each non-speculative row.
+void FillFirstStates(const StepInput& in, const GroupInput& group, int32_t count, int32_t* out) {
+  const auto width = static_cast<size_t>(group.width);
+  if (group.align_block_size > 0) {
+    for (int32_t n = 0; n < count; ++n) out[n] = NonSpecStateIndex(in, group, n);
+    return;
+  }
+  if (in.non_spec_rows != nullptr) {
+    for (int32_t n = 0; n < count; ++n) {
+      out[n] = group.block_ids[static_cast<size_t>(in.non_spec_rows[n]) * width];
+    }
+  } else if (width == 1) {
+    std::copy_n(group.block_ids, count, out);
+  } else {
+    for (int32_t n = 0; n < count; ++n) out[n] = group.block_ids[static_cast<size_t>(n) * width];
+  }
+  for (int32_t i = 0; i < in.num_empty_rows; ++i) out[in.empty_rows[i]] = kNullBlockId;
+}
+
+// A speculative row's states stand together in the table, and so do those of rows that follow each
+// other in a table that holds nothing else.
 void FillSpecStates(const StepInput& in, const GroupInput& group, int32_t rows, int32_t* out) {
   const auto columns = static_cast<size_t>(in.state_columns);
-  for (int32_t s = 0; s < in.num_spec_rows; ++s) {
-    const int32_t* states = RowStates(in, group, in.spec_rows[s]);
-    std::copy_n(states, columns, out + static_cast<size_t>(s) * columns);
+  const auto spec_rows = static_cast<size_t>(in.num_spec_rows);
+  const int32_t first = in.spec_rows[0];
+  const bool together = in.spec_rows[spec_rows - 1] - first + 1 == in.num_spec_rows;
+  if (together && group.align_block_size == 0 && group.width == in.state_columns) {
+    std::copy_n(group.block_ids + static_cast<size_t>(first) * columns, spec_rows * columns, out);
+  } else {
+    for (size_t s = 0; s < spec_rows; ++s) {
+      std::copy_n(RowStates(in, group, in.spec_rows[s]), columns, out + s * columns);
+    }
   }
-  std::fill(out + static_cast<size_t>(in.num_spec_rows) * columns,
-            out + static_cast<size_t>(rows) * columns, kNullBlockId);
+  std::fill(out + spec_rows * columns, out + static_cast<size_t>(rows) * columns, kNullBlockId);
 }
 
 }  // namespace
@@ -122,16 +147,15 @@ void InitializeSlot(const SlotLayout& layout, std::byte* slot) {
 void FillGroupStates(const StepInput& in, const PlanLayout& layout, int32_t group,
                      std::byte* slot) {
   const GroupInput& input = in.groups[group];
-  if (const TensorExtent& e = layout[TensorId::kNonSpecStateIndices]; e.present) {
-    int32_t* out = At<int32_t>(slot, e, group);
-    for (int32_t n = 0; n < e.dims[0]; ++n) out[n] = NonSpecStateIndex(in, input, n);
-  }
-  if (const TensorExtent& e = layout[TensorId::kSpecStateIndices]; e.present) {
-    FillSpecStates(in, input, e.dims[0], At<int32_t>(slot, e, group));
-  }
-  if (const TensorExtent& e = layout[TensorId::kPrefillStateIndices]; e.present) {
-    int32_t* out = At<int32_t>(slot, e, group);
-    for (int32_t p = 0; p < e.dims[0]; ++p) out[p] = PrefillStateIndex(in, input, p);
+  const TensorExtent& first = layout[TensorId::kNonSpecStateIndices];
+  const TensorExtent& spec = layout[TensorId::kSpecStateIndices];
+  const TensorExtent& prefill = layout[TensorId::kPrefillStateIndices];
+  if (first.present) FillFirstStates(in, input, first.dims[0], At<int32_t>(slot, first, group));
+  if (spec.present) FillSpecStates(in, input, spec.dims[0], At<int32_t>(slot, spec, group));
+  if (prefill.present) {
+    // Where there are prefills there are first states: theirs are the last of them.
+    std::copy_n(At<int32_t>(slot, first, group) + in.prefill_begin, prefill.dims[0],
+                At<int32_t>(slot, prefill, group));
   }
 }
 

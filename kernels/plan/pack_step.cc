@@ -36,7 +36,7 @@ size_t PackedStepBytes(const PlanConfig& config) {
   const auto rows = static_cast<size_t>(config.max_num_seqs);
   const auto groups = static_cast<size_t>(config.num_groups());
   Carver carver(nullptr);
-  for (int i = 0; i < 9; ++i) carver.Take<int32_t>(rows + 1);
+  for (int i = 0; i < 10; ++i) carver.Take<int32_t>(rows + 1);
   carver.Take<uint8_t>(rows);
   carver.Take<GroupInput>(groups);
   for (size_t g = 0; g < groups; ++g) {
@@ -62,6 +62,7 @@ StepInput PackStep(const StepInput& in, int32_t group, std::byte* block) {
     out.num_accepted_tokens = nullptr;
     out.non_spec_query_start_loc = out.query_start_loc;
   }
+  out.empty_rows = Copy(carver, in.empty_rows, in.num_empty_rows);
   out.chunk_offsets = Copy(carver, in.chunk_offsets, in.num_prefill_rows + 1);
   out.conv_offsets = Copy(carver, in.conv_offsets, in.num_non_spec_rows + 1);
 

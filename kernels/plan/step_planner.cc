@@ -29,6 +29,7 @@ Arrays Carve(Carver& carver, const PlanConfig& config) {
   arrays.non_spec_query_start_loc = carver.Take<int32_t>(rows + 1);
   arrays.chunk_offsets = carver.Take<int32_t>(rows + 1);
   arrays.conv_offsets = carver.Take<int32_t>(rows + 1);
+  arrays.empty_rows = carver.Take<int32_t>(rows);
   arrays.spec_sequence_masks = carver.Take<uint8_t>(rows);
   return arrays;
 }
@@ -68,6 +69,7 @@ absl::Status StepPlanner::Plan(const BatchView& batch) {
     ClassifyPlain(batch);
   }
   SetPrefills();
+  SetEmptyRows();
   SetLayout();
   return absl::OkStatus();
 }
@@ -214,6 +216,19 @@ void StepPlanner::SetSpeculativeStaging() {
   if (in.num_rows > limit || in.counts.num_spec_decode_tokens > limit) return;
   in.counts.staging = Staging::kSpecDecode;
   in.num_staged_rows = in.num_rows;
+}
+
+void StepPlanner::SetEmptyRows() {
+  StepInput& in = input_;
+  const int32_t* starts = in.non_spec_query_start_loc;
+  int32_t empty = 0;
+  for (int32_t n = 0; n < in.num_non_spec_rows; ++n) {
+    // Without a branch: the place is overwritten until a row is empty.
+    arrays_.empty_rows[empty] = n;
+    empty += starts[n + 1] == starts[n] ? 1 : 0;
+  }
+  in.num_empty_rows = empty;
+  in.empty_rows = arrays_.empty_rows;
 }
 
 void StepPlanner::SetPrefills() {

@@ -25,6 +25,10 @@ struct FillParams {
   int32_t group = -1;  // only this group's state indices; -1: everything
 };
 
+// Loads the kernel on the current device. Without it the first launch would, which can wait for
+// other streams' work.
+cudaError_t PrepareFill() noexcept;
+
 // Writes the same bytes as plan::FillSlot or, with `group`, plan::FillGroupStates. Enqueues one
 // kernel; does not synchronise. Returns the launch's error.
 cudaError_t LaunchFill(const FillParams& params, cudaStream_t stream) noexcept;

@@ -16,7 +16,7 @@ inline constexpr int64_t kTensorAlignment = 128;
 inline constexpr int64_t kGroupAlignment = 16;
 
 // Transfers of this size and above are sure to use a copy engine; a slot has room for one.
-inline constexpr int64_t kMinPackedBytes = 64 << 10;
+inline constexpr int64_t kMinPackedBytes = 32 << 10;
 
 // One tensor of one plan. A per-group tensor is an array of num_groups of them, group_stride bytes
 // apart.

@@ -52,6 +52,10 @@ struct StepInput {
   // conv programs
   const int32_t* chunk_offsets = nullptr;
   const int32_t* conv_offsets = nullptr;
+  // [num_empty_rows] the non-spec rows of query length 0, rising. Of the host fill: it writes all
+  // states first and then overwrites these rows' with kNullBlockId.
+  int32_t num_empty_rows = 0;
+  const int32_t* empty_rows = nullptr;
   const GroupInput* groups = nullptr;  // [num_groups]
 };
 

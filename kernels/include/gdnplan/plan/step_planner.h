@@ -56,6 +56,7 @@ class StepPlanner {
     int32_t* non_spec_query_start_loc;
     int32_t* chunk_offsets;
     int32_t* conv_offsets;
+    int32_t* empty_rows;
     uint8_t* spec_sequence_masks;
   };
 
@@ -65,6 +66,7 @@ class StepPlanner {
   void ClassifySpeculative();
   void SetSpeculativeStaging();
   void SetPrefills();
+  void SetEmptyRows();
   void SetLayout();
 
   PlanConfig config_;

@@ -1,5 +1,8 @@
 # SPDX-FileCopyrightText: The gdnplan authors
 # SPDX-License-Identifier: Apache-2.0
+# Programs find the libraries of a bundle beside them; RPATH, since RUNPATH would not serve the libraries' own needs.
+add_link_options("-Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib")
+
 if(GDNPLAN_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GDNPLAN_SANITIZE}>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// What a plan costs on a GPU without the network: the CPU's time from a parsed batch to the
+// enqueued fill, and from there until a worker's stream passes its wait. One line a case; --json
+// for machines.
+#include <cuda_runtime_api.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gdnplan/cuda/fill_launch.h"
+#include "gdnplan/cuda/memory.h"
+#include "gdnplan/cuda/status.h"
+#include "gdnplan/cuda/stream.h"
+#include "gdnplan/cuda/timeline.h"
+#include "gdnplan/plan/status.h"
+#include "server/bench/shapes.h"
+#include "server/boot.h"
+#include "server/cuda_arena.h"
+#include "server/slot_ring.h"
+
+namespace gdnplan::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  int steps = 2000;
+  int warm_up = 200;
+  int pause_us = 30;  // between steps: the device is done with the one before
+  server::FillMode fill = server::FillMode::kAuto;
+  server::TimelinePlace timeline = server::TimelinePlace::kArena;
+  bool json = false;
+};
+
+struct Percentiles {
+  double median_us;
+  double p99_us;
+};
+
+Percentiles Summarize(std::vector<double>& values) {
+  std::sort(values.begin(), values.end());
+  return {values[values.size() / 2], values[values.size() * 99 / 100]};
+}
+
+double Microseconds(Clock::duration duration) {
+  return std::chrono::duration<double, std::micro>(duration).count();
+}
+
+// A worker's stream: it waits for the plan and tells the CPU when it went on.
+class Worker {
+ public:
+  static absl::StatusOr<Worker> Create() {
+    GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create());
+    GDNPLAN_ASSIGN_OR_RETURN(cuda::PinnedMemory seen, cuda::PinnedMemory::Create(64));
+    new (seen.data()) std::atomic<uint64_t>(0);
+    return Worker(std::move(stream), std::move(seen));
+  }
+  absl::Status Expect(const void* ready, uint64_t value) {
+    GDNPLAN_RETURN_IF_ERROR(cuda::WaitValue(stream_, ready, value));
+    return cuda::WriteValue(stream_, seen_.data(), value);
+  }
+  bool Passed(uint64_t value) const {
+    return reinterpret_cast<std::atomic<uint64_t>*>(seen_.data())->load() >= value;
+  }
+
+ private:
+  Worker(cuda::Stream stream, cuda::PinnedMemory seen)
+      : stream_(std::move(stream)), seen_(std::move(seen)) {}
+  cuda::Stream stream_;
+  cuda::PinnedMemory seen_;
+};
+
+absl::Status RunShape(const Shape& shape, const Options& options, const cuda::GpuInfo& gpu,
+                      server::Boot& boot) {
+  const plan::PlanConfig config = ShapedBatch::Config(shape);
+  GDNPLAN_ASSIGN_OR_RETURN(const plan::ArenaLayout layout, plan::ArenaLayout::Create(config, 1));
+  GDNPLAN_ASSIGN_OR_RETURN(
+      std::unique_ptr<server::CudaArena> arena,
+      server::CudaArena::Create(gpu,
+                                {.config = config, .layout = layout, .timeline = options.timeline},
+                                options.fill, boot));
+  const void* ready = arena->ready_address(0);
+  std::vector<server::SessionArena> arenas;
+  arenas.push_back({gpu.uuid, std::move(arena)});
+  server::SlotRing ring(config, layout, /*guarded=*/false, std::move(arenas));
+  GDNPLAN_ASSIGN_OR_RETURN(Worker worker, Worker::Create());
+
+  std::vector<ShapedBatch> batches;
+  for (uint32_t seed = 1; seed <= 8; ++seed) batches.emplace_back(shape, seed);
+  std::vector<double> enqueue;
+  std::vector<double> until_ready;
+  const char* fill = "";
+  for (int step = 0; step < options.warm_up + options.steps; ++step) {
+    const plan::BatchView batch = batches[static_cast<size_t>(step) % batches.size()].view();
+    GDNPLAN_RETURN_IF_ERROR(worker.Expect(ready, ring.last_plan_id() + 1));
+    const Clock::time_point start = Clock::now();
+    GDNPLAN_ASSIGN_OR_RETURN(const server::PlanResult result, ring.Plan(batch));
+    const Clock::time_point enqueued = Clock::now();
+    while (!worker.Passed(result.timeline_value)) {
+    }
+    const Clock::time_point passed = Clock::now();
+    if (step >= options.warm_up) {
+      enqueue.push_back(Microseconds(enqueued - start));
+      until_ready.push_back(Microseconds(passed - enqueued));
+    }
+    fill = result.fill == server::FillKind::kKernel ? "kernel" : "copy";
+    std::this_thread::sleep_for(std::chrono::microseconds(options.pause_us));
+  }
+  const Percentiles cpu = Summarize(enqueue);
+  const Percentiles gpu_time = Summarize(until_ready);
+  if (options.json) {
+    const nlohmann::json row = {{"shape", shape.name},
+                                {"gpu", gpu.name},
+                                {"mps", gpu.mps},
+                                {"fill", fill},
+                                {"steps", options.steps},
+                                {"enqueue_us_median", cpu.median_us},
+                                {"enqueue_us_p99", cpu.p99_us},
+                                {"ready_us_median", gpu_time.median_us},
+                                {"ready_us_p99", gpu_time.p99_us}};
+    std::printf("%s\n", row.dump().c_str());
+  } else {
+    std::printf("%-28s %-6s enqueue %6.1f us (p99 %7.1f)   then ready %8.1f us (p99 %8.1f)\n",
+                shape.name.c_str(), fill, cpu.median_us, cpu.p99_us, gpu_time.median_us,
+                gpu_time.p99_us);
+  }
+  std::fflush(stdout);
+  return absl::OkStatus();
+}
+
+absl::Status Run(const Options& options) {
+  GDNPLAN_ASSIGN_OR_RETURN(const std::vector<cuda::GpuInfo> gpus, cuda::ListGpus());
+  GDNPLAN_ASSIGN_OR_RETURN(const std::shared_ptr<server::Boot> boot, server::Boot::Create());
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cuda::PrepareFill());
+  if (!options.json) {
+    std::printf("%s, MPS %s, %d steps a case\n", gpus[0].name.c_str(), gpus[0].mps ? "on" : "off",
+                options.steps);
+  }
+  for (const Shape& shape : StandardShapes()) {
+    GDNPLAN_RETURN_IF_ERROR(RunShape(shape, options, gpus[0], *boot));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace gdnplan::bench
+
+int main(int argc, char** argv) {
+  using gdnplan::server::FillMode;
+  using gdnplan::server::TimelinePlace;
+  CLI::App app("Times plans on the first GPU, without the network");
+  gdnplan::bench::Options options;
+  const std::map<std::string, FillMode> fills = {
+      {"auto", FillMode::kAuto}, {"copy", FillMode::kCopy}, {"kernel", FillMode::kKernel}};
+  const std::map<std::string, TimelinePlace> places = {{"arena", TimelinePlace::kArena},
+                                                       {"page", TimelinePlace::kHostPage}};
+  app.add_option("--steps", options.steps, "measured steps a case")->check(CLI::Range(1, 1000000));
+  app.add_option("--pause-us", options.pause_us, "sleep between steps");
+  app.add_option("--fill", options.fill, "how bytes reach the GPU")
+      ->transform(CLI::CheckedTransformer(fills));
+  app.add_option("--timeline", options.timeline, "where ready and consumed are")
+      ->transform(CLI::CheckedTransformer(places));
+  app.add_flag("--json", options.json, "one JSON object a case");
+  CLI11_PARSE(app, argc, argv);
+  const absl::Status status = gdnplan::bench::Run(options);
+  if (!status.ok()) std::fprintf(stderr, "gdnplan-cuda-bench: %s\n", status.ToString().c_str());
+  return status.ok() ? 0 : 1;
+}
