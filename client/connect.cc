@@ -14,12 +14,12 @@ namespace {
 // Long enough for one attempt at connecting.
 constexpr std::chrono::milliseconds kOneAttempt{1'000};
 
-// The operating system's word for it, out of "failed to connect to all addresses; last error:
-// UNKNOWN: unix:/x: Failed to connect to remote host: Connection refused".
+// The operating system's word for it, which is the last part of "failed to connect to all
+// addresses; last error: UNKNOWN: unix:/x: No such file or directory".
 std::string_view Reason(std::string_view message) {
-  constexpr std::string_view kMarker = "Failed to connect to remote host: ";
-  const size_t at = message.rfind(kMarker);
-  return at == std::string_view::npos ? message : message.substr(at + kMarker.size());
+  if (message.find("last error: ") == std::string_view::npos) return message;
+  const size_t at = message.rfind(": ");
+  return message.substr(at + 2);
 }
 
 absl::Status NobodyThere(const absl::Status& status, const std::string& address,

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// What the tool's subcommands share.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "gdnplan/client/client.h"
+
+namespace gdnplan::tool {
+
+inline constexpr int kSuccess = 0;
+inline constexpr int kFailure = 1;
+inline constexpr int kUsage = 2;
+
+// Options of every subcommand.
+struct Connection {
+  std::string server;  // empty: wire::DefaultAddress()
+  double connect_timeout_s = 1;
+  double timeout_s = 30;
+
+  std::string address() const;
+  absl::StatusOr<client::Client> Connect() const;
+};
+
+// Runs the chosen subcommand: its exit status, or the error to print.
+using Action = std::function<absl::StatusOr<int>()>;
+
+// Each adds its subcommand to `app` and sets `action` when it is chosen. All three outlive parsing.
+void AddInfoCommand(CLI::App& app, const Connection& connection, Action& action);
+void AddPlanCommand(CLI::App& app, const Connection& connection, Action& action);
+void AddVerifyCommand(CLI::App& app, const Connection& connection, Action& action);
+
+}  // namespace gdnplan::tool

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// gdnplan info
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/tool/command.h"
+#include "client/tool/print_json.h"
+#include "client/tool/text.h"
+#include "gdnplan/plan/status.h"
+
+namespace gdnplan::tool {
+namespace {
+
+using client::ServerInfo;
+using client::SessionSummary;
+using Json = nlohmann::ordered_json;
+
+constexpr char kFooter[] =
+    R"(With --json: {"address", "version", "boot_id", "uptime_ms",
+  "capabilities": {"plan_stream", "watch_plans", "cuda", "timeline_waits"},
+  "limits": {"max_sessions", "max_message_bytes", "max_groups", "max_slots"},
+  "devices": [{"id", "kind", "name", "memory_bytes", "available_bytes"}],
+  "sessions": [{"number", "name", "devices", "max_num_seqs", "max_num_batched_tokens",
+    "num_speculative_tokens", "num_groups", "num_slots", "arena_bytes", "num_plans",
+    "num_refused", "age_ms", "idle_ms"}]})";
+
+std::vector<std::pair<const char*, bool>> Flags(const ServerInfo& info) {
+  return {{"plan_stream", info.capabilities.plan_stream},
+          {"watch_plans", info.capabilities.watch_plans},
+          {"cuda", info.capabilities.cuda},
+          {"timeline_waits", info.capabilities.timeline_waits}};
+}
+
+void PrintText(const std::string& address, const ServerInfo& info,
+               const std::vector<SessionSummary>& sessions) {
+  constexpr auto kRight = Table::Align::kRight;
+  std::vector<std::string> names;
+  for (const auto& [name, has] : Flags(info)) {
+    if (has) names.emplace_back(name);
+  }
+  std::cout << "server        " << OneLine(address) << '\n'
+            << "version       " << OneLine(info.version) << '\n'
+            << "boot id       " << OneLine(info.boot_id) << '\n'
+            << "up            " << Duration(info.uptime) << '\n'
+            << "capabilities  " << (names.empty() ? "none" : absl::StrJoin(names, ", ")) << '\n'
+            << "limits        " << info.limits.max_sessions << " sessions, "
+            << info.limits.max_groups << " groups, " << info.limits.max_slots << " slots, messages "
+            << "of " << Bytes(info.limits.max_message_bytes) << '\n';
+  std::cout << "\ndevices (" << info.devices.size() << ")\n";
+  Table devices({{"id"}, {"kind"}, {"name"}, {"memory", kRight}, {"available", kRight}});
+  for (const auto& device : info.devices) {
+    devices.AddRow({OneLine(device.id), std::string(client::Name(device.kind)),
+                    OneLine(device.name), Bytes(device.memory_bytes),
+                    Bytes(device.available_bytes)});
+  }
+  devices.Print(std::cout);
+  std::cout << "\nsessions (" << sessions.size() << ")\n";
+  if (sessions.empty()) return;
+  Table table({{"number", kRight},
+               {"name"},
+               {"devices"},
+               {"rows", kRight},
+               {"tokens", kRight},
+               {"K", kRight},
+               {"groups", kRight},
+               {"slots", kRight},
+               {"arena", kRight},
+               {"plans", kRight},
+               {"refused", kRight},
+               {"age", kRight},
+               {"idle", kRight}});
+  for (const SessionSummary& session : sessions) {
+    table.AddRow(
+        {std::to_string(session.number), OneLine(session.name),
+         OneLine(absl::StrJoin(session.devices, ",")), std::to_string(session.config.max_num_seqs),
+         std::to_string(session.config.max_num_batched_tokens),
+         std::to_string(session.config.num_speculative_tokens),
+         std::to_string(session.config.num_groups()), std::to_string(session.num_slots),
+         Bytes(session.arena_bytes), std::to_string(session.num_plans),
+         std::to_string(session.num_refused), Duration(session.age), Duration(session.idle)});
+  }
+  table.Print(std::cout);
+}
+
+Json ToJson(const std::string& address, const ServerInfo& info,
+            const std::vector<SessionSummary>& sessions) {
+  Json json = {{"address", address},
+               {"version", info.version},
+               {"boot_id", info.boot_id},
+               {"uptime_ms", info.uptime.count()},
+               {"capabilities", Json::object()},
+               {"limits",
+                {{"max_sessions", info.limits.max_sessions},
+                 {"max_message_bytes", info.limits.max_message_bytes},
+                 {"max_groups", info.limits.max_groups},
+                 {"max_slots", info.limits.max_slots}}},
+               {"devices", Json::array()},
+               {"sessions", Json::array()}};
+  for (const auto& [name, has] : Flags(info)) json["capabilities"][name] = has;
+  for (const auto& device : info.devices) {
+    json["devices"].push_back({{"id", device.id},
+                               {"kind", client::Name(device.kind)},
+                               {"name", device.name},
+                               {"memory_bytes", device.memory_bytes},
+                               {"available_bytes", device.available_bytes}});
+  }
+  for (const SessionSummary& session : sessions) {
+    json["sessions"].push_back({{"number", session.number},
+                                {"name", session.name},
+                                {"devices", session.devices},
+                                {"max_num_seqs", session.config.max_num_seqs},
+                                {"max_num_batched_tokens", session.config.max_num_batched_tokens},
+                                {"num_speculative_tokens", session.config.num_speculative_tokens},
+                                {"num_groups", session.config.num_groups()},
+                                {"num_slots", session.num_slots},
+                                {"arena_bytes", session.arena_bytes},
+                                {"num_plans", session.num_plans},
+                                {"num_refused", session.num_refused},
+                                {"age_ms", session.age.count()},
+                                {"idle_ms", session.idle.count()}});
+  }
+  return json;
+}
+
+absl::StatusOr<int> Run(const Connection& connection, bool json) {
+  GDNPLAN_ASSIGN_OR_RETURN(const client::Client client, connection.Connect());
+  GDNPLAN_ASSIGN_OR_RETURN(const ServerInfo info, client.GetServerInfo());
+  GDNPLAN_ASSIGN_OR_RETURN(const std::vector<SessionSummary> sessions, client.ListSessions());
+  if (json) {
+    PrintJson(ToJson(connection.address(), info, sessions));
+  } else {
+    PrintText(connection.address(), info, sessions);
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void AddInfoCommand(CLI::App& app, const Connection& connection, Action& action) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(
+      "info", "Shows version, devices, capabilities, limits and sessions of the server");
+  command->footer(kFooter);
+  command->add_flag("--json", *json, "Print JSON");
+  command->callback([json, &connection, &action] {
+    action = [json, &connection] { return Run(connection, *json); };
+  });
+}
+
+}  // namespace gdnplan::tool

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "client/tool/input.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "gdnplan/plan/status.h"
+
+namespace gdnplan::tool {
+namespace {
+
+std::string Label(const std::string& path) { return path == "-" ? "stdin" : path; }
+
+absl::StatusOr<std::string> ReadAll(const std::string& path) {
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is a directory, not a file"));
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return absl::NotFoundError(absl::StrCat("cannot read ", path, ": ", std::strerror(errno)));
+  }
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  return text;
+}
+
+absl::StatusOr<std::string_view> Line(std::string_view text, int number, const std::string& label) {
+  size_t begin = 0;
+  int line = 1;
+  for (; line < number && begin < text.size(); ++line) {
+    begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
+  }
+  if (begin >= text.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(label, " has no line ", number, "; it has ", line - 1));
+  }
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+}  // namespace
+
+absl::StatusOr<json::BatchDocument> ReadBatchFile(const std::string& path,
+                                                  std::optional<int> line) {
+  const std::string label = Label(path);
+  GDNPLAN_ASSIGN_OR_RETURN(const std::string text, ReadAll(path));
+  // Without --line a document may span lines. If the first line is one by itself, it is meant.
+  GDNPLAN_ASSIGN_OR_RETURN(const std::string_view chosen, Line(text, line.value_or(1), label));
+  absl::StatusOr<json::BatchDocument> document = json::ParseBatch(chosen);
+  if (!document.ok() && !line.has_value()) {
+    absl::StatusOr<json::BatchDocument> whole = json::ParseBatch(text);
+    // Of a file of documents, the first one's error is the useful one.
+    if (whole.ok() || chosen.substr(0, chosen.find_last_not_of(" \r") + 1) == "{") {
+      document = std::move(whole);
+    }
+  }
+  if (document.ok()) return document;
+  return absl::InvalidArgumentError(
+      absl::StrCat(label, ":", line.value_or(1), ": ", document.status().message()));
+}
+
+absl::StatusOr<std::vector<std::string>> ExpandDirectory(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return std::vector<std::string>{path};
+  std::vector<std::string> files;
+  std::filesystem::directory_iterator entry(path, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    if (entry->path().extension() == ".jsonl") files.push_back(entry->path().string());
+  }
+  if (error) {
+    return absl::NotFoundError(absl::StrCat("cannot read ", path, ": ", error.message()));
+  }
+  if (files.empty()) return absl::NotFoundError(absl::StrCat(path, " has no *.jsonl file"));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace gdnplan::tool

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include "client/tool/command.h"
+#include "client/tool/text.h"
+
+namespace gdnplan::tool {
+namespace {
+
+constexpr char kFooter[] =
+    "Exit status: 0 success, 1 failure or mismatch, 2 wrong usage. Errors are one line on stderr.";
+
+int Fail(int status, const std::string& message) {
+  std::cout.flush();
+  std::cerr << "gdnplan: " << OneLine(message) << '\n';
+  return status;
+}
+
+void AddConnectionOptions(CLI::App& app, Connection& connection) {
+  app.add_option("--server", connection.server,
+                 "The server's address as gRPC spells it: unix:/path or host:port\n(default: " +
+                     Connection().address() + ")")
+      ->envname("GDNPLAN_SERVER")
+      ->type_name("ADDR");
+  app.add_option("--connect-timeout", connection.connect_timeout_s,
+                 "How long to try while nobody listens")
+      ->check(CLI::Range(0.0, 3'600.0))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  app.add_option("--timeout", connection.timeout_s, "Deadline of each call")
+      ->check(CLI::Range(0.001, 3'600.0))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+}
+
+int Main(int argc, const char* const* argv) {
+  CLI::App app("Asks a gdnplan server for Gated DeltaNet plans, and checks them.", "gdnplan");
+  app.footer(kFooter);
+  app.set_version_flag("--version", "gdnplan " GDNPLAN_VERSION);
+  app.require_subcommand(1);
+  // So that --server may also follow the subcommand.
+  app.fallthrough();
+  Connection connection;
+  Action action;
+  AddConnectionOptions(app, connection);
+  AddInfoCommand(app, connection, action);
+  AddPlanCommand(app, connection, action);
+  AddVerifyCommand(app, connection, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+      return app.exit(error);  // --help, --version
+    }
+    return Fail(kUsage, std::string(error.what()) + "; see gdnplan --help");
+  }
+  const absl::StatusOr<int> result = action();
+  if (!result.ok()) return Fail(kFailure, std::string(result.status().message()));
+  std::cout.flush();
+  return std::cout.good() ? *result : Fail(kFailure, "cannot write to stdout");
+}
+
+}  // namespace
+}  // namespace gdnplan::tool
+
+int main(int argc, char** argv) {
+  try {
+    return gdnplan::tool::Main(argc, argv);
+  } catch (const std::exception& error) {  // out of memory, and what libraries throw unasked
+    std::cerr << "gdnplan: " << error.what() << '\n';
+    return gdnplan::tool::kFailure;
+  }
+}
