@@ -45,9 +45,13 @@ PlannedSlot::PlannedSlot(const plan::PlanConfig& config)
 
 absl::Status PlannedSlot::Plan(const plan::BatchView& batch, std::byte poison) {
   GDNPLAN_RETURN_IF_ERROR(planner_.Plan(batch));
+  Fill(poison);
+  return absl::OkStatus();
+}
+
+void PlannedSlot::Fill(std::byte poison) {
   std::fill_n(data(), planner_.slot_layout().packed_capacity, poison);
   plan::FillSlot(planner_.input(), planner_.layout(), data(), reach_);
-  return absl::OkStatus();
 }
 
 absl::Status PlannedSlot::Regather(int32_t group, const plan::BlockTableView& table) {

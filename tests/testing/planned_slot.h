@@ -37,6 +37,8 @@ class PlannedSlot {
   // Plans and fills. The packed part of the slot is overwritten with `poison` before the fill, so
   // that what the fill leaves out shows.
   absl::Status Plan(const plan::BatchView& batch, std::byte poison = std::byte{0xA5});
+  // Fills once more from the planned step.
+  void Fill(std::byte poison = std::byte{0xA5});
   absl::Status Regather(int32_t group, const plan::BlockTableView& table);
 
   const plan::StepPlanner& planner() const { return planner_; }

@@ -116,7 +116,9 @@ plan::PlanConfig RandomConfig(Random& random) {
       random.Chance(80) ? random.Between(200, 1500) : random.Between(1, 200);
   config.num_speculative_tokens = random.Chance(30) ? 0 : random.Between(1, 5);
   config.use_full_cuda_graph = random.Chance(70);
-  if (random.Chance(40)) config.max_cudagraph_capture_size = random.Between(1, 64);
+  if (random.Chance(40)) {
+    config.max_cudagraph_capture_size = random.Between(1, random.Chance(50) ? 12 : 64);
+  }
   config.prefill_backend = static_cast<plan::PrefillBackend>(random.Between(0, 2));
   config.chunk_size = random.Chance(50) ? 64 : 1 << random.Between(0, 8);
   const int32_t groups = random.Chance(50) ? 1 : random.Between(2, 6);
@@ -180,7 +182,8 @@ json::OwnedBatch RandomBatch(const plan::PlanConfig& config, Random& random) {
   for (int32_t i = 0; i < num_rows - padded_behind; ++i) {
     Row row = capture ? RandomCaptureRow(config, uniform, random)
                       : RandomRow(config, mix, uniform, random);
-    if (row.drafts < 0 && !capture && random.Chance(5)) row.len = max_tokens - tokens;
+    const bool prefill = row.len > 1 && row.drafts < 0 && !capture;
+    if (prefill && random.Chance(10)) row.len = max_tokens - tokens;
     if (row.len > max_tokens - tokens) row = {};
     tokens += row.len;
     rows.push_back(row);
