@@ -41,7 +41,8 @@ int Main(int argc, const char* const* argv) {
   CLI::App app("Asks a gdnplan server for Gated DeltaNet plans, and checks them.", "gdnplan");
   app.footer(kFooter);
   app.set_version_flag("--version", "gdnplan " GDNPLAN_VERSION);
-  app.require_subcommand(1);
+  // Not required here: a misspelt one is better named than missed.
+  app.require_subcommand(0, 1);
   // So that --server may also follow the subcommand.
   app.fallthrough();
   Connection connection;
@@ -58,6 +59,7 @@ int Main(int argc, const char* const* argv) {
     }
     return Fail(kUsage, std::string(error.what()) + "; see gdnplan --help");
   }
+  if (!action) return Fail(kUsage, "info, plan or verify must be given; see gdnplan --help");
   const absl::StatusOr<int> result = action();
   if (!result.ok()) return Fail(kFailure, std::string(result.status().message()));
   std::cout.flush();

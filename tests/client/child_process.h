@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// The real programs, as a user starts them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace gdnplan::test {
+
+// A directory of its own, removed with the object.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory();
+
+  const std::string& path() const { return path_; }
+  // Writes a file and returns its path.
+  std::string Write(const std::string& name, const std::string& content) const;
+
+ private:
+  std::string path_;
+};
+
+// A running program. Its streams are files; the destructor kills it.
+class ChildProcess {
+ public:
+  explicit ChildProcess(const std::vector<std::string>& command, const std::string& input = "");
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+  ~ChildProcess();
+
+  // The exit status; 128 + N when signal N ended it.
+  int Wait();
+  void Signal(int signal) const;
+  std::string output() const;
+  std::string errors() const;
+
+ private:
+  TemporaryDirectory directory_;
+  pid_t pid_ = -1;
+  int status_ = -1;
+};
+
+struct ProgramResult {
+  int status = -1;
+  std::string output;
+  std::string errors;
+};
+ProgramResult RunProgram(const std::vector<std::string>& command, const std::string& input = "");
+
+// gdnplan-server on a Unix socket and a free TCP port.
+class LiveServer {
+ public:
+  explicit LiveServer(const std::string& device = "host");
+
+  const std::string& unix_address() const { return unix_address_; }
+  // Empty when it did not start.
+  const std::string& tcp_address() const { return tcp_address_; }
+  ChildProcess& process() { return process_; }
+
+ private:
+  TemporaryDirectory directory_;
+  std::string unix_address_;
+  ChildProcess process_;
+  std::string tcp_address_;
+};
+
+}  // namespace gdnplan::test

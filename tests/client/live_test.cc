@@ -1,0 +1,269 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// The library against a real server, and the examples.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "client/json/golden.h"
+#include "gdnplan/client/client.h"
+#include "tests/client/child_process.h"
+#include "tests/testing/status_matchers.h"
+
+namespace gdnplan::client {
+namespace {
+
+using test::ChildProcess;
+using test::IsOk;
+using test::LiveServer;
+using test::RunProgram;
+using test::StatusIs;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using std::chrono_literals::operator""ms;
+
+// One decode and one prefill of 150 tokens, with two groups.
+class Batch {
+ public:
+  Batch() {
+    view_.query_start_loc = query_start_loc_;
+    view_.seq_lens = seq_lens_;
+    view_.is_prefilling = is_prefilling_;
+    view_.block_tables = block_tables_;
+  }
+  const plan::BatchView& view() const { return view_; }
+
+ private:
+  std::array<int32_t, 3> query_start_loc_ = {0, 1, 151};
+  std::array<int32_t, 2> seq_lens_ = {40, 150};
+  std::array<uint8_t, 2> is_prefilling_ = {0, 1};
+  std::array<int32_t, 2> first_ = {7, 9};
+  std::array<int32_t, 2> second_ = {70, 90};
+  std::array<plan::BlockTableView, 2> block_tables_ = {{{first_, 1}, {second_, 1}}};
+  plan::BatchView view_;
+};
+
+plan::PlanConfig Config() {
+  plan::PlanConfig config;
+  config.max_num_seqs = 16;
+  config.max_num_batched_tokens = 1024;
+  config.groups.resize(2);
+  return config;
+}
+
+class LiveTest : public ::testing::Test {
+ protected:
+  LiveTest() : server_(std::make_unique<LiveServer>()) {}
+
+  absl::StatusOr<Client> Connect() const { return Client::Connect(server_->unix_address()); }
+
+  std::unique_ptr<LiveServer> server_;
+  Batch batch_;
+};
+
+TEST_F(LiveTest, PlansOverUnixSocketAndTcp) {
+  for (const std::string& address : {server_->unix_address(), server_->tcp_address()}) {
+    SCOPED_TRACE(address);
+    const auto client = Client::Connect(address);
+    ASSERT_THAT(client, IsOk());
+    auto session = client->OpenSession(Config(), {.name = "live"});
+    ASSERT_THAT(session, IsOk());
+    const auto plan = session->Plan(batch_.view());
+    ASSERT_THAT(plan, IsOk());
+    ASSERT_THAT(session->WaitReady(*plan, 5'000ms), IsOk());
+    EXPECT_EQ(plan->counts().num_prefills, 1);
+    EXPECT_EQ(plan->counts().num_decodes, 1);
+    const auto chunks = plan->Tensor<int32_t>("chunk_indices");
+    ASSERT_THAT(chunks, IsOk());
+    EXPECT_THAT(chunks->dims(), ElementsAre(3, 2));
+    EXPECT_EQ(chunks->at(2, 1), 2);
+    EXPECT_THAT(plan->Tensor<int32_t>("non_spec_state_indices", 1)->span(), ElementsAre(70, 90));
+    EXPECT_THAT(plan->Tensor<int32_t>("spec_state_indices"), StatusIs(absl::StatusCode::kNotFound));
+    const auto sessions = client->ListSessions();
+    ASSERT_THAT(sessions, IsOk());
+    ASSERT_EQ(sessions->size(), 1u);
+    EXPECT_EQ(sessions->front().name, "live");
+    EXPECT_EQ(sessions->front().num_plans, 1u);
+    EXPECT_THAT(session->Heartbeat(), IsOk());
+    EXPECT_THAT(session->Close(), IsOk());
+    EXPECT_EQ(client->GetServerInfo()->num_sessions, 0u);
+  }
+}
+
+TEST_F(LiveTest, RefusalsNameTheField) {
+  const auto client = Connect();
+  ASSERT_THAT(client, IsOk());
+  EXPECT_THAT(client->OpenSession({}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("max_num_seqs")));
+  EXPECT_THAT(client->AttachSession("0123"), StatusIs(absl::StatusCode::kNotFound));
+  auto session = client->OpenSession(Config());
+  ASSERT_THAT(session, IsOk());
+  plan::BatchView bad = batch_.view();
+  const std::array<int32_t, 2> seq_lens = {0, 150};
+  bad.seq_lens = seq_lens;
+  EXPECT_THAT(session->Plan(bad),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("seq_lens[0]")));
+  EXPECT_THAT(session->Plan(batch_.view()), IsOk());
+}
+
+TEST_F(LiveTest, AGuardedSlotWaitsForItsConsumer) {
+  const auto client = Connect();
+  ASSERT_THAT(client, IsOk());
+  auto session =
+      client->OpenSession(Config(), {.slot_reuse = SlotReuse::kConsumed, .slot_wait = 20ms});
+  ASSERT_THAT(session, IsOk());
+  const auto plan = session->Plan(batch_.view());
+  ASSERT_THAT(plan, IsOk());
+  EXPECT_THAT(session->Plan(batch_.view()),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("slot")));
+  EXPECT_THAT(session->MarkConsumed(*plan), IsOk());
+  EXPECT_THAT(session->Plan(batch_.view()), IsOk());
+}
+
+TEST_F(LiveTest, RegathersAGroup) {
+  const auto client = Connect();
+  ASSERT_THAT(client, IsOk());
+  auto session = client->OpenSession(Config());
+  ASSERT_THAT(session, IsOk());
+  const auto plan = session->Plan(batch_.view());
+  ASSERT_THAT(plan, IsOk());
+  const std::array<int32_t, 2> table = {3, 4};
+  const auto updated = session->UpdateBlockTable(*plan, 1, {table, 1});
+  ASSERT_THAT(updated, IsOk());
+  EXPECT_GT(updated->timeline_value(), plan->timeline_value());
+  ASSERT_THAT(session->WaitReady(*updated, 5'000ms), IsOk());
+  EXPECT_THAT(updated->Tensor<int32_t>("non_spec_state_indices", 1)->span(), ElementsAre(3, 4));
+  EXPECT_THAT(updated->Tensor<int32_t>("non_spec_state_indices", 0)->span(), ElementsAre(7, 9));
+  ASSERT_THAT(session->Plan(batch_.view()), IsOk());
+  EXPECT_THAT(session->UpdateBlockTable(*plan, 1, {table, 1}),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(LiveTest, AWorkerInAnotherProcessReadsAndConsumes) {
+  const auto client = Connect();
+  ASSERT_THAT(client, IsOk());
+  auto session = client->OpenSession(
+      Config(), {.num_slots = 2, .slot_reuse = SlotReuse::kConsumed, .slot_wait = 20ms});
+  ASSERT_THAT(session, IsOk());
+  std::string input = session->id() + "\n";
+  for (int i = 0; i < 2; ++i) {
+    const auto plan = session->Plan(batch_.view());
+    ASSERT_THAT(plan, IsOk());
+    input += absl::BytesToHexString(plan->record().Serialize()) + "\n";
+  }
+  EXPECT_THAT(session->Plan(batch_.view()), StatusIs(absl::StatusCode::kResourceExhausted));
+  const auto worker = RunProgram({GDNPLAN_WORKER_PATH, server_->tcp_address()}, input);
+  EXPECT_EQ(worker.status, 0) << worker.errors;
+  EXPECT_EQ(worker.output,
+            "plan 1, group 0: 7 9\nplan 1, group 1: 70 90\n"
+            "plan 2, group 0: 7 9\nplan 2, group 1: 70 90\n");
+  EXPECT_THAT(session->Plan(batch_.view()), IsOk()) << "the worker handed the slots back";
+}
+
+TEST_F(LiveTest, TheTenLinesWork) {
+  const auto result = RunProgram({GDNPLAN_TEN_LINES_PATH, server_->unix_address()});
+  EXPECT_EQ(result.status, 0) << result.errors;
+  EXPECT_EQ(result.output, "1 prefill, 1 decode\nrow 0, chunk 0\nrow 0, chunk 1\nrow 0, chunk 2\n");
+}
+
+TEST_F(LiveTest, ARestartedServerIsNamed) {
+  const std::string path = server_->unix_address();
+  const auto client = Connect();
+  ASSERT_THAT(client, IsOk());
+  auto session = client->OpenSession(Config());
+  ASSERT_THAT(session, IsOk());
+  const auto plan = session->Plan(batch_.view());
+  ASSERT_THAT(plan, IsOk());
+  server_->process().Signal(SIGKILL);
+  server_->process().Wait();
+  EXPECT_THAT(session->Plan(batch_.view()), StatusIs(absl::StatusCode::kUnavailable));
+  // What was mapped stays readable.
+  EXPECT_THAT(plan->Tensor<int32_t>("non_spec_state_indices")->span(), ElementsAre(7, 9));
+  const ChildProcess next({GDNPLAN_SERVER_PATH, "--device=host", "--listen=" + path});
+  absl::Status status;
+  for (int i = 0; i < 400; ++i) {
+    status = session->Plan(batch_.view()).status();
+    if (!absl::IsUnavailable(status)) break;
+    std::this_thread::sleep_for(20ms);
+  }
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound, HasSubstr("server restarted")));
+}
+
+TEST_F(LiveTest, AForkedChildIsToldInsteadOfHanging) {
+  const auto client = Connect();
+  ASSERT_THAT(client, IsOk());
+  auto session = client->OpenSession(Config());
+  ASSERT_THAT(session, IsOk());
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    bool refused = absl::IsFailedPrecondition(session->Plan(batch_.view()).status());
+    {
+      const Session gone = *std::move(session);  // neither closes the session nor waits
+    }
+    _exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_THAT(session->Plan(batch_.view()), IsOk()) << "the parent's session lives on";
+}
+
+TEST_F(LiveTest, ManyThreadsShareASession) {
+  const auto client = Connect();
+  ASSERT_THAT(client, IsOk());
+  auto session = client->OpenSession(Config(), {.num_slots = 64});
+  ASSERT_THAT(session, IsOk());
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      const Batch batch;
+      for (int i = 0; i < 20; ++i) {
+        const auto plan = session->Plan(batch.view());
+        if (!plan.ok() || !session->WaitReady(*plan, 5'000ms).ok()) continue;
+        const auto states = plan->Tensor<int32_t>("non_spec_state_indices", 1);
+        if (states.ok() && states->at(1) == 90) ++right;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 80);
+}
+
+TEST(ConnectTest, SaysWhyNobodyAnswers) {
+  const std::string address = "unix:/tmp/gdnplan-test-nobody.sock";
+  for (const auto timeout : {0ms, 300ms}) {
+    EXPECT_THAT(Client::Connect(address, {.connect_timeout = timeout}),
+                StatusIs(absl::StatusCode::kUnavailable,
+                         AllOf(HasSubstr(address), HasSubstr("No such file or directory"),
+                               HasSubstr("gdnplan-server --listen="))));
+  }
+  EXPECT_THAT(Client::Connect("127.0.0.1:1", {.connect_timeout = 100ms}),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("Connection refused")));
+}
+
+TEST(ConnectTest, WaitsForAServerThatStartsLater) {
+  const test::TemporaryDirectory directory;
+  const std::string address = "unix:" + directory.path() + "/late.sock";
+  absl::Status status;
+  std::thread early(
+      [&] { status = Client::Connect(address, {.connect_timeout = 20'000ms}).status(); });
+  std::this_thread::sleep_for(300ms);
+  const ChildProcess server({GDNPLAN_SERVER_PATH, "--device=host", "--listen=" + address});
+  early.join();
+  EXPECT_THAT(status, IsOk());
+}
+
+}  // namespace
+}  // namespace gdnplan::client
