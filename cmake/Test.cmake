@@ -19,6 +19,10 @@ function(gdnplan_test name)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE
     GDNPLAN_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
-  gtest_discover_tests(${target} TEST_PREFIX "${path}:" DISCOVERY_TIMEOUT 60
-                       PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
+  set(properties LABELS "${ARG_LABELS}" TIMEOUT 300)
+  if("gpu" IN_LIST ARG_LABELS)
+    # One at a time: each fills the GPU.
+    list(APPEND properties RESOURCE_LOCK gpu)
+  endif()
+  gtest_discover_tests(${target} TEST_PREFIX "${path}:" DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gdnplan/cuda/stream.h"
+
+#include <cstddef>
+#include <type_traits>
+
+#include "tests/kernels/cuda/gpu_test.h"
+#include "tests/testing/status_matchers.h"
+
+namespace gdnplan::cuda {
+namespace {
+
+using test::IsOk;
+
+static_assert(!std::is_constructible_v<StreamView, int>);
+static_assert(!std::is_constructible_v<StreamView, std::nullptr_t>);
+static_assert(!std::is_copy_constructible_v<Stream> && std::is_move_constructible_v<Stream>);
+static_assert(sizeof(Stream) == sizeof(void*));
+
+class StreamTest : public GpuTest {};
+
+TEST_F(StreamTest, HasThePriorityAskedFor) {
+  int least = 0;
+  int greatest = 0;
+  ASSERT_EQ(cudaDeviceGetStreamPriorityRange(&least, &greatest), cudaSuccess);
+  for (const bool high : {false, true}) {
+    const auto stream = Stream::Create(high);
+    ASSERT_TRUE(stream.ok()) << stream.status();
+    int priority = 99;
+    ASSERT_EQ(cudaStreamGetPriority(stream->view().get(), &priority), cudaSuccess);
+    EXPECT_EQ(priority, high ? greatest : least);
+  }
+}
+
+TEST_F(StreamTest, DoesNotWaitForTheDefaultStream) {
+  const auto stream = Stream::Create();
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  unsigned flags = 0;
+  ASSERT_EQ(cudaStreamGetFlags(stream->view().get(), &flags), cudaSuccess);
+  EXPECT_EQ(flags, unsigned{cudaStreamNonBlocking});
+  EXPECT_THAT(stream->view().Synchronize(), IsOk());
+}
+
+}  // namespace
+}  // namespace gdnplan::cuda
