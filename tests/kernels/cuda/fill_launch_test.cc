@@ -225,17 +225,15 @@ TEST_F(FillLaunchTest, ManyTokens) {
   for (int i = 0; i < 200; ++i) many.push_back(random.Between(1, 4));
   std::vector<json::OwnedBatch> batches;
   for (const bool speculative : {false, true}) {
-    batches.push_back(BatchOfLengths(config, {150'000}, speculative, random));
-    batches.push_back(BatchOfLengths(config, {1, 1, 9}, speculative, random));
-    batches.push_back(BatchOfLengths(config, many, speculative, random));
-    batches.push_back(BatchOfLengths(config, {1, 1, 1}, speculative, random));
-    batches.push_back(BatchOfLengths(config, {2, 70}, speculative, random));
+    for (const std::vector<int32_t>& lengths :
+         {{150'000}, {1, 1, 9}, many, {1, 1, 1}, std::vector<int32_t>{2, 70}}) {
+      batches.push_back(BatchOfLengths(config, lengths, speculative, random));
+    }
   }
   ExpectAlike(config, batches);
 }
 
-// More rows than the kernel keeps in shared memory.
-TEST_F(FillLaunchTest, ManyRows) {
+TEST_F(FillLaunchTest, MoreRowsThanSharedMemoryHas) {
   Random random(10);
   const plan::PlanConfig config = BigConfig(12'000, 1);
   std::vector<json::OwnedBatch> batches;
