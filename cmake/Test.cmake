@@ -19,10 +19,17 @@ function(gdnplan_test name)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE
     GDNPLAN_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
-  set(properties LABELS "${ARG_LABELS}" TIMEOUT 300)
+  set(properties TIMEOUT 300)
   if("gpu" IN_LIST ARG_LABELS)
     # One at a time: each fills the GPU.
     list(APPEND properties RESOURCE_LOCK gpu)
   endif()
   gtest_discover_tests(${target} TEST_PREFIX "${path}:" DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+  # PROPERTIES above would make one word of several labels. Read by ctest, after the discovered tests.
+  set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake)
+  file(WRITE ${labels_file} "foreach(test IN LISTS ${target}_TESTS)
+  set_tests_properties(\${test} PROPERTIES LABELS \"${ARG_LABELS}\")
+endforeach()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
 endfunction()

@@ -68,7 +68,7 @@ absl::StatusOr<ListenAddress> ListenAddress::Parse(std::string_view text) {
   const std::string_view host = rest.substr(0, colon);
   const bool bracketed = host.starts_with('[') && host.ends_with(']') && host.size() > 2;
   if (colon == std::string_view::npos || host.empty() || host.find('/') != std::string_view::npos ||
-      (!bracketed && host.find(':') != std::string_view::npos)) {
+      (!bracketed && host.find_first_of(":[]") != std::string_view::npos)) {
     return Refuse(text, "must be unix:PATH, HOST:PORT or [IPV6]:PORT");
   }
   address.host = host;

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <climits>
-#include <map>
 #include <string>
 
 #include "server/version.h"
@@ -17,10 +16,18 @@ constexpr int kMinMessageBytes = 64 << 10;
 constexpr int kMaxMessageBytes = 1 << 30;
 constexpr int kUsageError = 2;
 
-const std::map<std::string, FillMode> kFillModes = {
-    {"auto", FillMode::kAuto}, {"copy", FillMode::kCopy}, {"kernel", FillMode::kKernel}};
+// What needs a look before it becomes an option.
+struct Raw {
+  int64_t grace_ms = 0;
+  std::string fill = "auto";
+};
 
-void Describe(CLI::App& app, Options& options, int64_t& grace_ms) {
+FillMode FillModeOf(const std::string& text) {
+  if (text == "copy") return FillMode::kCopy;
+  return text == "kernel" ? FillMode::kKernel : FillMode::kAuto;
+}
+
+void Describe(CLI::App& app, Options& options, Raw& raw) {
   app.option_defaults()->always_capture_default();
   app.set_version_flag("--version", std::string("gdnplan-server ") + kVersion);
   app.add_option(
@@ -35,11 +42,11 @@ void Describe(CLI::App& app, Options& options, int64_t& grace_ms) {
                  "memory, for tests), cuda, or cuda:GPU,... with ordinals or UUIDs")
       ->envname("GDNPLAN_DEVICE")
       ->type_name("DEVICE");
-  app.add_option("--fill", options.server.fill, "How plans reach a GPU: auto, copy or kernel")
+  app.add_option("--fill", raw.fill,
+                 "How plans reach a GPU: copy (a copy engine moves them, whatever else the GPU "
+                 "does), kernel (for MPS or a GPU of its own), or auto")
       ->envname("GDNPLAN_FILL")
-      ->transform(CLI::CheckedTransformer(kFillModes, CLI::ignore_case).description(""))
-      ->default_str("auto")
-      ->type_name("FILL");
+      ->check(CLI::IsMember({"auto", "copy", "kernel"}));
   app.add_option("--max-sessions", options.server.max_sessions, "Sessions open at a time")
       ->envname("GDNPLAN_MAX_SESSIONS")
       ->check(CLI::Range(1, 100'000));
@@ -47,7 +54,7 @@ void Describe(CLI::App& app, Options& options, int64_t& grace_ms) {
                  "Largest request accepted and answer sent")
       ->envname("GDNPLAN_MAX_MESSAGE_BYTES")
       ->check(CLI::Range(kMinMessageBytes, kMaxMessageBytes));
-  app.add_option("--shutdown-grace-ms", grace_ms,
+  app.add_option("--shutdown-grace-ms", raw.grace_ms,
                  "Time that requests under way have to finish after SIGTERM or SIGINT")
       ->envname("GDNPLAN_SHUTDOWN_GRACE_MS")
       ->check(CLI::Range(0, INT_MAX));
@@ -65,14 +72,16 @@ std::variant<Options, int> ParseOptions(int argc, const char* const* argv) {
       "gdnplan-server");
   Options options;
   options.server.listen = {wire::DefaultAddress()};
-  int64_t grace_ms = options.shutdown_grace.count();
-  Describe(app, options, grace_ms);
+  Raw raw;
+  raw.grace_ms = options.shutdown_grace.count();
+  Describe(app, options, raw);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
-  options.shutdown_grace = std::chrono::milliseconds(grace_ms);
+  options.server.fill = FillModeOf(raw.fill);
+  options.shutdown_grace = std::chrono::milliseconds(raw.grace_ms);
   return options;
 }
 

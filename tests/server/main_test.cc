@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// The program itself: its one line, signals, sockets, exit status.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "tests/server/service_testing.h"
+#include "tests/server/session_testing.h"
+#include "tests/testing/process.h"
+#include "tests/testing/sample_batch.h"
+#include "tests/testing/status_matchers.h"
+
+namespace gdnplan::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class MainTest : public ::testing::Test {
+ protected:
+  MainTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gdnplan-XXXXXX").string();
+    root_ = mkdtemp(pattern.data());
+    address_ = "unix:" + (root_ / "run" / "x.sock").string();
+  }
+  ~MainTest() override { std::filesystem::remove_all(root_); }
+
+  std::vector<std::string> Command(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> command = {GDNPLAN_SERVER, "--listen=" + address_, "--device=host"};
+    command.insert(command.end(), more.begin(), more.end());
+    return command;
+  }
+  std::string Line() const {
+    return "gdnplan-server 0.1.0 serving on " + address_ + ", devices: host";
+  }
+  ServiceClient Client() const {
+    return ServiceClient(grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
+  }
+  // The memory of a session opened on the running server.
+  server::MemoryHandle OpenSession() const {
+    const auto session = Client().Open(SampleRequest());
+    EXPECT_THAT(session, IsOk());
+    return server::PosixSharedMemoryHandle{
+        session->arenas(0).memory().posix_shared_memory().name()};
+  }
+
+  std::filesystem::path root_;
+  std::string address_;
+};
+
+TEST_F(MainTest, ServesUntilASignal) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    Process server(Command());
+    EXPECT_EQ(server.ReadLine(), Line());
+    const server::MemoryHandle arena = OpenSession();
+    EXPECT_TRUE(Exists(arena));
+    server.Signal(signal);
+    EXPECT_EQ(server.Wait(), 0);
+    EXPECT_EQ(server.RestOfOutput(), "");
+    EXPECT_THAT(server.ErrorOutput(), HasSubstr("shutting down"));
+    EXPECT_FALSE(Exists(arena));
+    EXPECT_TRUE(std::filesystem::is_empty(root_ / "run"));
+  }
+}
+
+TEST_F(MainTest, PlansInFlightFinish) {
+  Process server(Command());
+  ASSERT_EQ(server.ReadLine(), Line());
+  v1::OpenSessionRequest request = SampleRequest();
+  request.set_slot_reuse(v1::SLOT_REUSE_CONSUMED);
+  request.set_slot_wait_ms(60'000);
+  ServiceClient client = Client();
+  const auto session = client.Open(request);
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT(client.Plan(session->session_id(), SampleBatch()), IsOk());
+  std::thread waiter(
+      [&] { EXPECT_THAT(client.Plan(session->session_id(), SampleBatch()), IsOk()); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  server.Signal(SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  ClientArena(
+      server::PosixSharedMemoryHandle{session->arenas(0).memory().posix_shared_memory().name()},
+      plan::ArenaLayout::Create(SampleConfig(), 1).value())
+      .Consume(0, 1);
+  waiter.join();
+  EXPECT_EQ(server.Wait(), 0);
+}
+
+TEST_F(MainTest, ASecondSignalEndsItAtOnce) {
+  Process server(Command({"--shutdown-grace-ms=60000"}));
+  ASSERT_EQ(server.ReadLine(), Line());
+  v1::OpenSessionRequest request = SampleRequest();
+  request.set_slot_reuse(v1::SLOT_REUSE_CONSUMED);
+  request.set_slot_wait_ms(60'000);
+  ServiceClient client = Client();
+  const auto session = client.Open(request);
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT(client.Plan(session->session_id(), SampleBatch()), IsOk());
+  // Holds the shutdown up.
+  std::thread waiter([&] { EXPECT_FALSE(client.Plan(session->session_id(), SampleBatch()).ok()); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(std::chrono::milliseconds(300)), -1);
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 128 + SIGTERM);
+  waiter.join();
+}
+
+TEST_F(MainTest, ASecondServerLeavesTheFirstAlone) {
+  Process first(Command());
+  ASSERT_EQ(first.ReadLine(), Line());
+  Process second(Command());
+  EXPECT_EQ(second.Wait(), 1);
+  EXPECT_EQ(second.RestOfOutput(), "");
+  EXPECT_THAT(second.ErrorOutput(), HasSubstr("process " + std::to_string(first.pid())));
+  EXPECT_TRUE(Exists(OpenSession()));
+}
+
+TEST_F(MainTest, TakesOverAfterACrash) {
+  server::MemoryHandle lost;
+  {
+    Process server(Command());
+    ASSERT_EQ(server.ReadLine(), Line());
+    lost = OpenSession();
+    server.Signal(SIGKILL);
+    EXPECT_EQ(server.Wait(), 128 + SIGKILL);
+  }
+  EXPECT_TRUE(Exists(lost));
+  EXPECT_FALSE(std::filesystem::is_empty(root_ / "run"));
+  Process next(Command());
+  EXPECT_EQ(next.ReadLine(), Line());
+  EXPECT_TRUE(Exists(OpenSession()));
+  EXPECT_FALSE(Exists(lost));
+}
+
+TEST_F(MainTest, SaysWhyItCannotServe) {
+  const struct {
+    std::vector<std::string> arguments;
+    int status;
+    const char* text;
+  } cases[] = {
+      {{"--device=cuda:GPU-none", "--listen=127.0.0.1:0"}, 1, "device"},
+      {{"--device=gpu"}, 1, "device: must be"},
+      {{"--listen=unix:/" + std::string(200, 'x')}, 1, "at most 107 bytes"},
+      {{"--listen=unix-abstract:x"}, 1, "listen: abstract sockets"},
+      {{"--max-sessions=many"}, 2, "max-sessions"},
+  };
+  for (const auto& c : cases) {
+    std::vector<std::string> command = {GDNPLAN_SERVER};
+    command.insert(command.end(), c.arguments.begin(), c.arguments.end());
+    Process server(command, {"GDNPLAN_LISTEN=" + address_});
+    EXPECT_EQ(server.Wait(), c.status) << c.text;
+    EXPECT_EQ(server.RestOfOutput(), "");
+    EXPECT_THAT(server.ErrorOutput(), HasSubstr(c.text));
+  }
+}
+
+TEST_F(MainTest, TakesTheEnvironment) {
+  Process server({GDNPLAN_SERVER}, {"GDNPLAN_LISTEN=" + address_, "GDNPLAN_DEVICE=host:2"});
+  EXPECT_EQ(server.ReadLine(), Line() + ", host:1");
+}
+
+TEST_F(MainTest, PrintsItsVersion) {
+  Process server({GDNPLAN_SERVER, "--version"});
+  EXPECT_EQ(server.ReadLine(), "gdnplan-server 0.1.0");
+  EXPECT_EQ(server.Wait(), 0);
+}
+
+}  // namespace
+}  // namespace gdnplan::test
