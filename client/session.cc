@@ -165,10 +165,11 @@ absl::Status Session::MarkConsumedOn(CUstream_st* stream, const PlanView& plan) 
   return arena->RaiseValue(timeline.promised_offset + slot, plan.timeline_value());
 }
 
-absl::StatusOr<Lease> Session::Heartbeat() {
+absl::StatusOr<Lease> Session::Heartbeat(uint64_t consumption_promised) {
   GDNPLAN_RETURN_IF_ERROR(state_->CheckOpen());
   v1::HeartbeatRequest request;
   request.set_session_id(id());
+  request.set_consumption_promised(consumption_promised);
   const auto response = state_->stub().Heartbeat(Context(*state_), request);
   if (!response.ok()) return state_->Explain(response.status());
   return Lease{std::chrono::milliseconds(response->lease_ms()), response->last_plan_id()};

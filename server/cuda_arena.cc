@@ -64,13 +64,14 @@ absl::StatusOr<std::unique_ptr<CudaArena>> CudaArena::Create(const cuda::GpuInfo
   }
   GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create(/*high_priority=*/true));
   GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream release, cuda::Stream::Create());
+  GDNPLAN_ASSIGN_OR_RETURN(cuda::Event released, cuda::Event::Create());
   GDNPLAN_ASSIGN_OR_RETURN(
       StagingRing staging,
       StagingRing::Create(request.config, request.layout.slot, kStagingBlocks));
   std::unique_ptr<CudaArena> arena(
       new CudaArena(gpu, request, mode,
                     Parts{std::move(*memory), std::move(timeline), std::move(stream),
-                          std::move(release), std::move(staging)}));
+                          std::move(release), std::move(released), std::move(staging)}));
   GDNPLAN_RETURN_IF_ERROR(arena->Initialize(header));
   return arena;
 }
@@ -84,6 +85,7 @@ CudaArena::CudaArena(const cuda::GpuInfo& gpu, const ArenaRequest& request, Fill
       timeline_(std::move(parts.timeline)),
       stream_(std::move(parts.stream)),
       release_stream_(std::move(parts.release_stream)),
+      released_(std::move(parts.released)),
       staging_(std::move(parts.staging)),
       slots_(static_cast<size_t>(request.layout.num_slots)) {}
 
@@ -210,14 +212,22 @@ absl::Status CudaArena::ReleaseConsumer() {
   GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu_.ordinal));
   uint64_t released = 0;
   for (int32_t i = 0; i < layout_.num_slots; ++i) {
-    const SlotState& slot = slots_[static_cast<size_t>(i)];
-    released = std::max(released, slot.last_value);
+    const uint64_t value = slots_[static_cast<size_t>(i)].last_value;
+    if (value == 0) continue;
+    released = std::max(released, value);
     if (timeline_.on_page()) {
-      timeline_.StoreConsumed(i, slot.last_value);
+      timeline_.RaiseConsumed(i, value);
     } else {
-      GDNPLAN_RETURN_IF_ERROR(
-          cuda::WriteValue(release_stream_, timeline_.consumed(i), slot.last_value));
+      GDNPLAN_RETURN_IF_ERROR(cuda::WriteValue(release_stream_, timeline_.consumed(i), value));
     }
+  }
+  if (released == 0) return absl::OkStatus();
+  if (!timeline_.on_page()) {
+    // These writes come before the next plan's bytes, so before any higher value of its consumer,
+    // which they would undo.
+    const cudaStream_t release = release_stream_.view().get();
+    GDNPLAN_CUDA_RETURN_IF_ERROR(cudaEventRecord(released_.get(), release));
+    GDNPLAN_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream_.view().get(), released_.get(), 0));
   }
   timeline_.Promise(released);
   return absl::OkStatus();

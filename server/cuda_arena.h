@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "gdnplan/cuda/event.h"
 #include "gdnplan/cuda/gpu_info.h"
 #include "gdnplan/cuda/memory.h"
 #include "gdnplan/cuda/stream.h"
@@ -58,6 +59,7 @@ class CudaArena final : public DeviceArena {
     CudaTimeline timeline;
     cuda::Stream stream;
     cuda::Stream release_stream;
+    cuda::Event released;
     StagingRing staging;
   };
 
@@ -77,6 +79,7 @@ class CudaArena final : public DeviceArena {
   cuda::Stream stream_;
   // Where `consumed` is written in a consumer's stead: the other stream may be waiting for it.
   cuda::Stream release_stream_;
+  cuda::Event released_;
   StagingRing staging_;
   std::vector<SlotState> slots_;
   std::string ipc_handle_;

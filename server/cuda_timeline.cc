@@ -50,8 +50,11 @@ uint64_t CudaTimeline::PromisedConsumed(int32_t slot) const {
                    values.consumed.load(std::memory_order_acquire)});
 }
 
-void CudaTimeline::StoreConsumed(int32_t slot, uint64_t value) {
-  Values(slot).consumed.store(value, std::memory_order_release);
+void CudaTimeline::RaiseConsumed(int32_t slot, uint64_t value) {
+  std::atomic<uint64_t>& consumed = Values(slot).consumed;
+  uint64_t current = consumed.load(std::memory_order_relaxed);
+  while (current < value && !consumed.compare_exchange_weak(current, value)) {
+  }
 }
 
 }  // namespace gdnplan::server

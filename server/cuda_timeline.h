@@ -39,7 +39,7 @@ class CudaTimeline {
   bool on_page() const { return page_ != nullptr; }
   const std::string& page_name() const { return page_->memory.name(); }
   // Only on a page: the CPU releases streams that wait for `consumed`.
-  void StoreConsumed(int32_t slot, uint64_t value);
+  void RaiseConsumed(int32_t slot, uint64_t value);
 
  private:
   // Registered with CUDA as long as it lives.

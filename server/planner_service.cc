@@ -184,7 +184,10 @@ grpc::ServerUnaryReactor* PlannerService::Heartbeat(grpc::CallbackServerContext*
                                                     const v1::HeartbeatRequest* request,
                                                     v1::HeartbeatResponse* response) {
   const auto session = registry_.Find(request->session_id());
-  if (session.ok()) response->set_last_plan_id((*session)->statistics().last_plan_id);
+  if (session.ok()) {
+    if (request->consumption_promised() > 0) (*session)->Promise(request->consumption_promised());
+    response->set_last_plan_id((*session)->statistics().last_plan_id);
+  }
   return Reply(context, session.status());
 }
 

@@ -230,6 +230,16 @@ absl::Status Session::ReleaseConsumers(const std::vector<std::string>& device_id
   return status;
 }
 
+void Session::ReleaseAllConsumers() {
+  MutexLock lock(mutex_);
+  if (ring_ != nullptr) ring_->ReleaseAllConsumers();
+}
+
+void Session::Promise(uint64_t timeline_value) {
+  MutexLock lock(mutex_);
+  if (ring_ != nullptr) ring_->Promise(timeline_value);
+}
+
 void Session::EndAfterFailure(const absl::Status& failure, CallList& done) {
   End(absl::FailedPreconditionError(absl::StrCat("session: a device failed and ended it (",
                                                  failure.message(),

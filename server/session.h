@@ -87,6 +87,10 @@ class Session : public std::enable_shared_from_this<Session> {
   // Another process consumes from now on on these devices: what the last one left counts as
   // consumed. InvalidArgument when the session is not there; an error of a device.
   absl::Status ReleaseConsumers(const std::vector<std::string>& device_ids);
+  // On all devices, as far as they work: before the memory of any session goes.
+  void ReleaseAllConsumers();
+  // See DeviceArena::Promise; apart from a call.
+  void Promise(uint64_t timeline_value);
 
   // Answers waiting calls and all later ones with `reason` and frees the memory, once calls that
   // wait for a device have been answered. The first reason counts.

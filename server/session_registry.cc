@@ -126,6 +126,9 @@ void SessionRegistry::CloseAll() {
     sessions.swap(sessions_);
     reserved_ -= static_cast<int>(sessions.size());
   }
+  // First let go whatever waits for a consumer: freeing one session's memory can wait for all work
+  // on the device, another session's too.
+  for (const auto& [id, session] : sessions) session->ReleaseAllConsumers();
   for (const auto& [id, session] : sessions) session->Close(ShuttingDown());
 }
 

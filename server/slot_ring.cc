@@ -62,6 +62,11 @@ absl::Status SlotRing::ReleaseConsumer(const std::string& device_id) {
                             absl::StrCat("the session is not on device ", device_id));
 }
 
+void SlotRing::ReleaseAllConsumers() {
+  // A device that cannot any more has nothing left that waits.
+  for (const SessionArena& arena : arenas_) arena.memory->ReleaseConsumer().IgnoreError();
+}
+
 absl::StatusOr<PlanResult> SlotRing::Plan(const plan::BatchView& batch) {
   const int32_t index = next_index();
   Slot& slot = slots_[static_cast<size_t>(index)];

@@ -46,6 +46,7 @@ class SlotRing {
   void Promise(uint64_t timeline_value);
   // InvalidArgument when the session is not on that device.
   absl::Status ReleaseConsumer(const std::string& device_id);
+  void ReleaseAllConsumers();
 
   // One group's state indices of a plan that its slot still holds, from a new table.
   // InvalidArgument or FailedPrecondition: refused, and nothing changed.

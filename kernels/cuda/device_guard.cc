@@ -9,8 +9,12 @@ namespace gdnplan::cuda {
 absl::StatusOr<DeviceGuard> DeviceGuard::Create(int ordinal) {
   int current = 0;
   GDNPLAN_CUDA_RETURN_IF_ERROR(cudaGetDevice(&current));
-  if (current == ordinal) return DeviceGuard(kNone);
+  // A thread that is new to CUDA has device 0 current but no context, and the driver's functions
+  // need one: cudaSetDevice makes it.
+  thread_local bool has_context = false;
+  if (current == ordinal && has_context) return DeviceGuard(kNone);
   GDNPLAN_CUDA_RETURN_IF_ERROR(cudaSetDevice(ordinal));
+  has_context = true;
   return DeviceGuard(current);
 }
 

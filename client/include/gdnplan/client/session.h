@@ -44,7 +44,8 @@ struct AttachOptions {
   std::vector<std::string> devices = {};
   bool map_now = true;
   // This process consumes the plans on these devices from now on, in the place of whoever did
-  // before: what that one left unconsumed counts as consumed.
+  // before: what that one left unconsumed counts as consumed. Plans for this process are asked for
+  // only after the attachment.
   bool consumer = false;
 };
 
@@ -106,7 +107,9 @@ class Session {
   absl::Status MarkConsumedOn(CUstream_st* stream, const PlanView& plan) const;
 
   // Renews the lease. Plans do so too.
-  absl::StatusOr<Lease> Heartbeat();
+  // `consumption_promised`: as in PlanOptions, for a plan
+  // that waits for its slot already.
+  absl::StatusOr<Lease> Heartbeat(uint64_t consumption_promised = 0);
 
   // An owner frees the session on the server; plans in flight finish first. An attached Session
   // only ends its own use. A second call does nothing. What is mapped stays readable.
