@@ -10,6 +10,8 @@
 
 namespace {
 
+constexpr size_t kAlignment = alignof(std::max_align_t);
+
 std::atomic<int64_t> allocations{0};
 
 void* Allocate(size_t bytes, size_t alignment) {
@@ -23,15 +25,31 @@ void* Allocate(size_t bytes, size_t alignment) {
 
 }  // namespace
 
-// The array and nothrow forms call these.
-void* operator new(size_t bytes) { return Allocate(bytes, alignof(std::max_align_t)); }
+// Every form: a sanitizer brings its own of those that are left out, and they do not match ours.
+void* operator new(size_t bytes) { return Allocate(bytes, kAlignment); }
+void* operator new[](size_t bytes) { return Allocate(bytes, kAlignment); }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return Allocate(bytes, kAlignment);
+}
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
+  return Allocate(bytes, kAlignment);
+}
 void* operator new(size_t bytes, std::align_val_t alignment) {
   return Allocate(bytes, static_cast<size_t>(alignment));
 }
+void* operator new[](size_t bytes, std::align_val_t alignment) {
+  return Allocate(bytes, static_cast<size_t>(alignment));
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace gdnplan::test {
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <limits>
+#include <ostream>
 #include <string>
 
 #include "gdnplan/plan/constants.h"
@@ -34,6 +35,8 @@ struct NumberCase {
   int32_t low;
   int32_t high;
 };
+
+void PrintTo(const NumberCase& number, std::ostream* out) { *out << number.field; }
 
 class NumberTest : public ::testing::TestWithParam<NumberCase> {};
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -148,6 +149,8 @@ struct StagingCase {
   std::vector<int32_t> lens;
   Staging staging;
 };
+
+void PrintTo(const StagingCase& staging, std::ostream* out) { *out << staging.name; }
 
 class StagingTest : public ::testing::TestWithParam<StagingCase> {};
 

@@ -265,6 +265,8 @@ struct AcceptedCase {
   Change change;
 };
 
+void PrintTo(const AcceptedCase& accepted, std::ostream* out) { *out << accepted.name; }
+
 class AcceptedTest : public ::testing::TestWithParam<AcceptedCase> {};
 
 TEST_P(AcceptedTest, IsAccepted) {
