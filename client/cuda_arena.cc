@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -35,6 +36,15 @@ absl::StatusOr<std::shared_ptr<cuda::ImportedMemory>> OpenOnce(const std::string
   auto shared = std::make_shared<cuda::ImportedMemory>(std::move(memory));
   known = shared;
   return shared;
+}
+
+// From the current GPU.
+absl::Status Download(const std::byte* from, std::span<std::byte> bytes) {
+  // A stream of its own: the default one may be busy with the engine's work.
+  GDNPLAN_ASSIGN_OR_RETURN(const cuda::Stream stream, cuda::Stream::Create());
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(bytes.data(), from, bytes.size(),
+                                               cudaMemcpyDeviceToHost, stream.view().get()));
+  return stream.view().Synchronize();
 }
 
 // A page of host memory, registered so that streams can wait for its values.
@@ -103,6 +113,12 @@ class CudaArena final : public MappedArena {
     if (parts_.page == nullptr) return Unseen();
     return parts_.page->memory().RaiseValue(offset, value);
   }
+  absl::Status CopyToHost(uint64_t offset, std::span<std::byte> bytes) const override {
+    if (bytes.empty()) return absl::OkStatus();
+    GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard,
+                             cuda::DeviceGuard::Create(parts_.ordinal));
+    return Download(base() + offset, bytes);
+  }
   absl::Status WaitOnStream(CUstream_st* stream, uint64_t offset, uint64_t value) const override {
     return cuda::WaitValue(stream, values() + offset, value);
   }
@@ -133,11 +149,7 @@ absl::Status CheckPid(const CudaIpcMemory& ipc) {
 
 absl::StatusOr<plan::ArenaHeader> ReadHeader(const std::byte* arena) {
   plan::ArenaHeader header;
-  // A stream of its own: the default one may be busy with the engine's work.
-  GDNPLAN_ASSIGN_OR_RETURN(const cuda::Stream stream, cuda::Stream::Create());
-  GDNPLAN_CUDA_RETURN_IF_ERROR(
-      cudaMemcpyAsync(&header, arena, sizeof(header), cudaMemcpyDeviceToHost, stream.view().get()));
-  GDNPLAN_RETURN_IF_ERROR(stream.view().Synchronize());
+  GDNPLAN_RETURN_IF_ERROR(Download(arena, std::as_writable_bytes(std::span(&header, 1))));
   return header;
 }
 

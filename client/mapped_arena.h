@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -33,6 +34,9 @@ class MappedArena {
   virtual absl::StatusOr<uint64_t> LoadValue(uint64_t offset) const = 0;
   // Raises the value to at least `value`, after all reads before the call.
   virtual absl::Status RaiseValue(uint64_t offset, uint64_t value) const = 0;
+
+  // Copies from the arena to host memory; returns when the bytes are there.
+  virtual absl::Status CopyToHost(uint64_t offset, std::span<std::byte> bytes) const = 0;
 
   // The GPU's ordinal in this process.
   virtual int ordinal() const { return 0; }

@@ -87,6 +87,11 @@ absl::StatusOr<RawTensor> PlanView::TypedTensor(std::string_view name, int32_t g
   return Raw(name, group);
 }
 
+absl::Status PlanView::CopyBytes(const RawTensor& tensor, std::span<std::byte> bytes) const {
+  GDNPLAN_ASSIGN_OR_RETURN(const auto arena, state_->Arena(device_));
+  return arena->CopyToHost(tensor.offset, bytes);
+}
+
 absl::StatusOr<bool> PlanView::Has(std::string_view name) const {
   GDNPLAN_ASSIGN_OR_RETURN(const TensorInfo* info, Find(name));
   return Placed(info->id) != nullptr;

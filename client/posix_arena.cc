@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -40,6 +41,11 @@ class PosixArena final : public MappedArena {
            !place.compare_exchange_weak(current, value, std::memory_order_release,
                                         std::memory_order_relaxed)) {
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status CopyToHost(uint64_t offset, std::span<std::byte> bytes) const override {
+    if (!bytes.empty()) std::memcpy(bytes.data(), base() + offset, bytes.size());
     return absl::OkStatus();
   }
 

@@ -46,9 +46,9 @@ absl::StatusOr<int> Run(const Connection& connection, const Options& options) {
   GDNPLAN_ASSIGN_OR_RETURN(client::Session session,
                            client.OpenSession(document.config, session_options));
   const auto start = std::chrono::steady_clock::now();
-  GDNPLAN_ASSIGN_OR_RETURN(const client::PlanView plan, session.Plan(document.batch.view()));
+  GDNPLAN_ASSIGN_OR_RETURN(const client::PlanView plan,
+                           session.Plan(document.batch.view(), {.wait_complete = true}));
   const auto client_time = std::chrono::steady_clock::now() - start;
-  GDNPLAN_RETURN_IF_ERROR(session.WaitReady(plan, std::chrono::seconds(10)));
   GDNPLAN_ASSIGN_OR_RETURN(const PlanReport report, MakeReport(session, plan, client_time));
   if (options.json) {
     PrintReportJson(report);

@@ -75,15 +75,15 @@ absl::StatusOr<PlanReport> MakeReport(const client::Session& session, const clie
     ReportedTensor tensor;
     const int32_t groups = info.per_group ? session.info().config.num_groups() : 1;
     for (int32_t g = 0; g < groups; ++g) {
-      GDNPLAN_ASSIGN_OR_RETURN(const client::RawTensor raw, plan.Raw(info.name, g));
+      GDNPLAN_ASSIGN_OR_RETURN(TensorValues read, ReadValues(plan, info.name, g));
+      const client::RawTensor& raw = read.tensor;
       if (g == 0) {
         tensor.offset = raw.offset;
         tensor.shape.assign(raw.dims.begin(), raw.dims.begin() + raw.rank);
       } else if (g == 1) {
         tensor.group_stride = raw.offset - tensor.offset;
       }
-      GDNPLAN_ASSIGN_OR_RETURN(std::vector<int32_t> values, ReadValues(raw));
-      tensor.groups.push_back(std::move(values));
+      tensor.groups.push_back(std::move(read.values));
     }
     tensor.name = info.name;
     tensor.dtype = info.dtype;

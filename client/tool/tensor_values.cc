@@ -2,23 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/tool/tensor_values.h"
 
-#include "absl/strings/str_cat.h"
 #include "gdnplan/plan/status.h"
 
 namespace gdnplan::tool {
 
-absl::StatusOr<std::vector<int32_t>> ReadValues(const client::RawTensor& tensor) {
-  if (tensor.device != client::DeviceKind::kHost) {
-    return absl::UnimplementedError(absl::StrCat("tensors on a ",
-                                                 plan::ToAbsl(client::Name(tensor.device)),
-                                                 " device cannot be read by this tool"));
+absl::StatusOr<TensorValues> ReadValues(const client::PlanView& plan, std::string_view name,
+                                        int32_t group) {
+  TensorValues read;
+  GDNPLAN_ASSIGN_OR_RETURN(read.tensor, plan.Raw(name, group));
+  if (read.tensor.dtype == plan::DType::kInt32) {
+    GDNPLAN_ASSIGN_OR_RETURN(read.values, plan.Copy<int32_t>(name, group));
+  } else {
+    GDNPLAN_ASSIGN_OR_RETURN(const std::vector<uint8_t> masks, plan.Copy<uint8_t>(name, group));
+    read.values.assign(masks.begin(), masks.end());
   }
-  if (tensor.dtype == plan::DType::kInt32) {
-    const auto span = client::TensorView<const int32_t>(tensor).span();
-    return std::vector<int32_t>(span.begin(), span.end());
-  }
-  const auto span = client::TensorView<const uint8_t>(tensor).span();
-  return std::vector<int32_t>(span.begin(), span.end());
+  return read;
 }
 
 }  // namespace gdnplan::tool

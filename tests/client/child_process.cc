@@ -8,12 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <thread>
 
 extern char** environ;
 
@@ -96,17 +94,12 @@ ProgramResult RunProgram(const std::vector<std::string>& command, const std::str
 LiveServer::LiveServer(const std::string& device)
     : unix_address_("unix:" + directory_.path() + "/gdnplan.sock"),
       process_({GDNPLAN_SERVER_PATH, "--listen=" + unix_address_, "--listen=127.0.0.1:0",
-                "--device=" + device}) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (std::chrono::steady_clock::now() < end) {
-    const std::string line = process_.output();
-    if (const size_t at = line.find("127.0.0.1:"); line.ends_with('\n')) {
-      if (at != std::string::npos) {
-        tcp_address_ = line.substr(at, line.find_first_not_of("0123456789.:", at) - at);
-      }
-      return;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                "--device=" + device,
+                // Its log goes to a pipe that nobody reads.
+                "--log-level=warn"}) {
+  const std::string line = process_.ReadLine();
+  if (const size_t at = line.find("127.0.0.1:"); at != std::string::npos) {
+    tcp_address_ = line.substr(at, line.find_first_not_of("0123456789.:", at) - at);
   }
 }
 

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
-// The real programs, as a user starts them.
+// The real programs, as a user starts them: with input, and with any amount of output.
 #pragma once
 
 #include <sys/types.h>
 
 #include <string>
 #include <vector>
+
+#include "tests/testing/process.h"
 
 namespace gdnplan::test {
 
@@ -61,12 +63,12 @@ class LiveServer {
   const std::string& unix_address() const { return unix_address_; }
   // Empty when it did not start.
   const std::string& tcp_address() const { return tcp_address_; }
-  ChildProcess& process() { return process_; }
+  Process& process() { return process_; }
 
  private:
   TemporaryDirectory directory_;
   std::string unix_address_;
-  ChildProcess process_;
+  Process process_;
   std::string tcp_address_;
 };
 

@@ -102,6 +102,10 @@ TEST_F(ClientTest, ReadsTensorsOfAPlan) {
   const auto mask = plan->Tensor<uint8_t>("spec_sequence_masks");
   ASSERT_THAT(mask, IsOk());
   EXPECT_THAT(mask->span(), ElementsAre(0, 1));
+  EXPECT_THAT(plan->Copy<uint8_t>("spec_sequence_masks"), test::IsOkAndHolds(ElementsAre(0, 1)));
+  EXPECT_THAT(plan->Copy<int32_t>("spec_state_indices", 1),
+              test::IsOkAndHolds(ElementsAre(24, 25, 26, 27)));
+  EXPECT_THAT(plan->Copy<int32_t>("chunk_indices"), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST_F(ClientTest, TellsAbsentFromUnknownTensors) {

@@ -22,7 +22,6 @@
 namespace gdnplan::client {
 namespace {
 
-using test::ChildProcess;
 using test::IsOk;
 using test::LiveServer;
 using test::RunProgram;
@@ -189,7 +188,7 @@ TEST_F(LiveTest, ARestartedServerIsNamed) {
   EXPECT_THAT(session->Plan(batch_.view()), StatusIs(absl::StatusCode::kUnavailable));
   // What was mapped stays readable.
   EXPECT_THAT(plan->Tensor<int32_t>("non_spec_state_indices")->span(), ElementsAre(7, 9));
-  const ChildProcess next({GDNPLAN_SERVER_PATH, "--device=host", "--listen=" + path});
+  const test::Process next({GDNPLAN_SERVER_PATH, "--device=host", "--listen=" + path});
   absl::Status status;
   for (int i = 0; i < 400; ++i) {
     status = session->Plan(batch_.view()).status();
@@ -260,7 +259,7 @@ TEST(ConnectTest, WaitsForAServerThatStartsLater) {
   std::thread early(
       [&] { status = Client::Connect(address, {.connect_timeout = 20'000ms}).status(); });
   std::this_thread::sleep_for(300ms);
-  const ChildProcess server({GDNPLAN_SERVER_PATH, "--device=host", "--listen=" + address});
+  const test::Process server({GDNPLAN_SERVER_PATH, "--device=host", "--listen=" + address});
   early.join();
   EXPECT_THAT(status, IsOk());
 }

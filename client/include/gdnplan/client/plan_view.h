@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -53,6 +54,19 @@ class PlanView {
   // The same for elements of any type.
   absl::StatusOr<RawTensor> Raw(std::string_view name, int32_t group = 0) const;
 
+  // The elements, copied to host memory from whatever device they are on; errors as above. It waits
+  // for the transfer: a way for tests and tools, not for an engine's step.
+  template <typename T>
+  absl::StatusOr<std::vector<T>> Copy(std::string_view name, int32_t group = 0) const {
+    auto tensor = Tensor<T>(name, group);
+    if (!tensor.ok()) return tensor.status();
+    std::vector<T> elements(static_cast<size_t>(tensor->size()));
+    const absl::Status status =
+        CopyBytes(tensor->raw(), std::as_writable_bytes(std::span<T>(elements)));
+    if (!status.ok()) return status;
+    return elements;
+  }
+
   // Whether the plan has the tensor. InvalidArgument: no tensor of the session has the name.
   absl::StatusOr<bool> Has(std::string_view name) const;
   // Names of the session's tensors that this plan does not have.
@@ -71,6 +85,7 @@ class PlanView {
   const PlacedTensor* Placed(uint32_t id) const;
   absl::StatusOr<RawTensor> TypedTensor(std::string_view name, int32_t group,
                                         plan::DType dtype) const;
+  absl::Status CopyBytes(const RawTensor& tensor, std::span<std::byte> bytes) const;
 
   std::shared_ptr<SessionState> state_;
   PlanRecord record_;
