@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The gdnplan authors
 # SPDX-License-Identifier: Apache-2.0
 # Programs find the libraries of a bundle beside them; RPATH, since RUNPATH would not serve the libraries' own needs.
-add_link_options("-Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib")
+set(CMAKE_BUILD_RPATH "$ORIGIN/../lib")
+add_link_options(-Wl,--disable-new-dtags)
 
 if(GDNPLAN_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GDNPLAN_SANITIZE}>

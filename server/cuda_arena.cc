@@ -43,9 +43,9 @@ constexpr std::array kStateTensors = {plan::TensorId::kNonSpecStateIndices,
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CudaArena>> CudaArena::Create(const cuda::GpuInfo& gpu,
-                                                             const ArenaRequest& request,
-                                                             FillMode mode, Boot& boot) {
+absl::StatusOr<std::unique_ptr<CudaArena>> CudaArena::Create(
+    const cuda::GpuInfo& gpu, const ArenaRequest& request, FillMode mode, Boot& boot,
+    std::shared_ptr<cuda::Stream> release_stream) {
   GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu.ordinal));
   absl::StatusOr<cuda::DeviceMemory> memory =
       cuda::DeviceMemory::Create(static_cast<size_t>(request.layout.arena_bytes));
@@ -63,7 +63,6 @@ absl::StatusOr<std::unique_ptr<CudaArena>> CudaArena::Create(const cuda::GpuInfo
                                  absl::StrCat("/gdnplan-", boot.hex(), "-", header.generation)));
   }
   GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create(/*high_priority=*/true));
-  GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream release, cuda::Stream::Create());
   GDNPLAN_ASSIGN_OR_RETURN(cuda::Event released, cuda::Event::Create());
   GDNPLAN_ASSIGN_OR_RETURN(
       StagingRing staging,
@@ -71,7 +70,7 @@ absl::StatusOr<std::unique_ptr<CudaArena>> CudaArena::Create(const cuda::GpuInfo
   std::unique_ptr<CudaArena> arena(
       new CudaArena(gpu, request, mode,
                     Parts{std::move(*memory), std::move(timeline), std::move(stream),
-                          std::move(release), std::move(released), std::move(staging)}));
+                          std::move(release_stream), std::move(released), std::move(staging)}));
   GDNPLAN_RETURN_IF_ERROR(arena->Initialize(header));
   return arena;
 }
@@ -112,7 +111,7 @@ CudaArena::~CudaArena() {
   // A consumer that died can have left a wait that nobody meets.
   if (guard.ok() && ReleaseConsumer().ok()) {
     static_cast<void>(stream_.view().Synchronize());
-    static_cast<void>(release_stream_.view().Synchronize());
+    static_cast<void>(release_stream_->view().Synchronize());
   }
 }
 
@@ -151,10 +150,8 @@ absl::StatusOr<WriteResult> CudaArena::Write(const SlotWrite& write) {
     }
   }
   slot.last_value = write.timeline_value;
-  GDNPLAN_RETURN_IF_ERROR(
-      cuda::WriteValue(stream_, timeline_.ready(write.slot), write.timeline_value));
-  GDNPLAN_RETURN_IF_ERROR(
-      cuda::WriteValue(stream_, staging_.progress_address(), write.timeline_value));
+  GDNPLAN_RETURN_IF_ERROR(cuda::WriteValues(stream_, timeline_.ready(write.slot),
+                                            staging_.progress_address(), write.timeline_value));
   return WriteResult{.fill = kernel ? FillKind::kKernel : FillKind::kCopy, .complete = false};
 }
 
@@ -218,14 +215,14 @@ absl::Status CudaArena::ReleaseConsumer() {
     if (timeline_.on_page()) {
       timeline_.RaiseConsumed(i, value);
     } else {
-      GDNPLAN_RETURN_IF_ERROR(cuda::WriteValue(release_stream_, timeline_.consumed(i), value));
+      GDNPLAN_RETURN_IF_ERROR(cuda::WriteValue(*release_stream_, timeline_.consumed(i), value));
     }
   }
   if (released == 0) return absl::OkStatus();
   if (!timeline_.on_page()) {
     // These writes come before the next plan's bytes, so before any higher value of its consumer,
     // which they would undo.
-    const cudaStream_t release = release_stream_.view().get();
+    const cudaStream_t release = release_stream_->view().get();
     GDNPLAN_CUDA_RETURN_IF_ERROR(cudaEventRecord(released_.get(), release));
     GDNPLAN_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream_.view().get(), released_.get(), 0));
   }

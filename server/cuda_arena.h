@@ -29,9 +29,9 @@ namespace gdnplan::server {
 // Nothing allocates or synchronises between Create and the destructor.
 class CudaArena final : public DeviceArena {
  public:
-  static absl::StatusOr<std::unique_ptr<CudaArena>> Create(const cuda::GpuInfo& gpu,
-                                                           const ArenaRequest& request,
-                                                           FillMode mode, Boot& boot);
+  static absl::StatusOr<std::unique_ptr<CudaArena>> Create(
+      const cuda::GpuInfo& gpu, const ArenaRequest& request, FillMode mode, Boot& boot,
+      std::shared_ptr<cuda::Stream> release_stream);
   ~CudaArena() override;
 
   MemoryHandle handle() const override;
@@ -44,8 +44,8 @@ class CudaArena final : public DeviceArena {
   void Promise(uint64_t timeline_value) override { timeline_.Promise(timeline_value); }
   absl::Status ReleaseConsumer() override;
   absl::StatusOr<bool> IsReady(int32_t slot, uint64_t timeline_value) override;
-  // The slot's `ready` as this process's streams address it.
-  const void* ready_address(int32_t slot) const { return timeline_.ready(slot); }
+  // The timeline value of the last write that is done.
+  uint64_t progress() const { return staging_.progress(); }
 
  private:
   // What the CPU knows of a slot on the device.
@@ -58,7 +58,7 @@ class CudaArena final : public DeviceArena {
     cuda::DeviceMemory memory;
     CudaTimeline timeline;
     cuda::Stream stream;
-    cuda::Stream release_stream;
+    std::shared_ptr<cuda::Stream> release_stream;
     cuda::Event released;
     StagingRing staging;
   };
@@ -77,8 +77,9 @@ class CudaArena final : public DeviceArena {
   cuda::DeviceMemory memory_;
   CudaTimeline timeline_;
   cuda::Stream stream_;
-  // Where `consumed` is written in a consumer's stead: the other stream may be waiting for it.
-  cuda::Stream release_stream_;
+  // Where `consumed` is written in a consumer's stead: the other stream may be waiting for it. One
+  // for all arenas of the device, since streams share hardware queues and this one seldom runs.
+  std::shared_ptr<cuda::Stream> release_stream_;
   cuda::Event released_;
   StagingRing staging_;
   std::vector<SlotState> slots_;

@@ -70,7 +70,10 @@ absl::StatusOr<std::shared_ptr<CudaDevice>> CudaDevice::Open(const cuda::GpuInfo
   GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu.ordinal));
   GDNPLAN_CUDA_RETURN_IF_ERROR(cudaFree(nullptr));
   GDNPLAN_CUDA_RETURN_IF_ERROR(cuda::PrepareFill());
-  return std::shared_ptr<CudaDevice>(new CudaDevice(gpu, fill, std::move(boot)));
+  GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream release_stream, cuda::Stream::Create());
+  std::shared_ptr<CudaDevice> device(new CudaDevice(gpu, fill, std::move(boot)));
+  device->release_stream_ = std::make_shared<cuda::Stream>(std::move(release_stream));
+  return device;
 }
 
 DeviceInfo CudaDevice::info() const {
@@ -90,7 +93,7 @@ DeviceInfo CudaDevice::info() const {
 }
 
 absl::StatusOr<std::unique_ptr<DeviceArena>> CudaDevice::CreateArena(const ArenaRequest& request) {
-  return CudaArena::Create(gpu_, request, fill_, *boot_);
+  return CudaArena::Create(gpu_, request, fill_, *boot_, release_stream_);
 }
 
 bool BuiltWithCuda() { return true; }

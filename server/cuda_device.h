@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gdnplan/cuda/gpu_info.h"
+#include "gdnplan/cuda/stream.h"
 #include "server/boot.h"
 #include "server/device.h"
 #include "server/fill_mode.h"
@@ -31,6 +32,7 @@ class CudaDevice final : public Device {
   const cuda::GpuInfo gpu_;
   const FillMode fill_;
   const std::shared_ptr<Boot> boot_;
+  std::shared_ptr<cuda::Stream> release_stream_;  // shared with the arenas; constant once opened
 };
 
 }  // namespace gdnplan::server

@@ -30,6 +30,7 @@ absl::StatusOr<DriverApi> LoadAll() {
   DriverApi api{};
   GDNPLAN_RETURN_IF_ERROR(Load("cuStreamWaitValue64", kVersion, api.stream_wait_value64));
   GDNPLAN_RETURN_IF_ERROR(Load("cuStreamWriteValue64", kVersion, api.stream_write_value64));
+  GDNPLAN_RETURN_IF_ERROR(Load("cuStreamBatchMemOp", kVersion, api.stream_batch_mem_op));
   GDNPLAN_RETURN_IF_ERROR(Load("cuDeviceGet", kVersion, api.device_get));
   GDNPLAN_RETURN_IF_ERROR(Load("cuDeviceGetAttribute", kVersion, api.device_get_attribute));
   // The same name stands for both: the version asked for decides.

@@ -13,6 +13,7 @@ namespace gdnplan::cuda {
 struct DriverApi {
   CUresult (*stream_wait_value64)(CUstream, CUdeviceptr, cuuint64_t, unsigned int);
   CUresult (*stream_write_value64)(CUstream, CUdeviceptr, cuuint64_t, unsigned int);
+  CUresult (*stream_batch_mem_op)(CUstream, unsigned int, CUstreamBatchMemOpParams*, unsigned int);
   CUresult (*device_get)(CUdevice*, int);
   CUresult (*device_get_attribute)(int*, CUdevice_attribute, CUdevice);
   CUresult (*device_get_uuid)(CUuuid*, CUdevice);     // of the whole GPU

@@ -19,6 +19,18 @@ absl::Status WaitValue(StreamView stream, const void* value, uint64_t target) {
       "cuStreamWaitValue64");
 }
 
+absl::Status WriteValues(StreamView stream, void* first, void* second, uint64_t next) {
+  GDNPLAN_ASSIGN_OR_RETURN(const DriverApi* api, DriverApi::Get());
+  CUstreamBatchMemOpParams writes[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    writes[i].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    writes[i].writeValue.address = Address(i == 0 ? first : second);
+    writes[i].writeValue.value64 = next;
+    writes[i].writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
+  }
+  return ToStatus(api->stream_batch_mem_op(stream.get(), 2, writes, 0), "cuStreamBatchMemOp");
+}
+
 absl::Status WriteValue(StreamView stream, void* value, uint64_t next) {
   GDNPLAN_ASSIGN_OR_RETURN(const DriverApi* api, DriverApi::Get());
   // The default flags order all earlier work of the stream, transfers too, before the write.

@@ -23,6 +23,10 @@ const T* Copy(Carver& carver, const T* from, int32_t count) {
 // The states that the step reads of each row, side by side: [num_rows, state_columns].
 void GatherStates(const StepInput& in, const GroupInput& group, int32_t* to) {
   const auto columns = static_cast<size_t>(in.state_columns);
+  if (group.width == in.state_columns && group.align_block_size == 0) {
+    std::copy_n(group.block_ids, static_cast<size_t>(in.num_rows) * columns, to);
+    return;
+  }
   for (int32_t row = 0; row < in.num_rows; ++row, to += columns) {
     if (const int32_t* states = RowStates(in, group, row); states != nullptr) {
       std::copy_n(states, columns, to);

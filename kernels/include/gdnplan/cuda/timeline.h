@@ -20,4 +20,7 @@ absl::Status WaitValue(StreamView stream, const void* value, uint64_t target);
 // *value = next once all work before it on the stream is done and visible, to other processes too.
 absl::Status WriteValue(StreamView stream, void* value, uint64_t next);
 
+// The same for two values, in one call: the first is there before the second.
+absl::Status WriteValues(StreamView stream, void* first, void* second, uint64_t next);
+
 }  // namespace gdnplan::cuda
