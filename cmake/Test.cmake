@@ -5,7 +5,9 @@
 # One executable, from one file or, to link less often, from several of one folder; one ctest entry a gtest case.
 # The ctest name begins with the path below tests/ ("kernels/plan/things_test:"). Sources are those of the calling
 # directory, or below it.
+# Target tsan_tests builds those labelled tsan.
 include(GoogleTest)
+add_custom_target(tsan_tests)
 function(gdnplan_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LABELS;LIBRARIES" ${ARGN})
   if(NOT ARG_SOURCES)
@@ -19,6 +21,9 @@ function(gdnplan_test name)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE
     GDNPLAN_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
+  if("tsan" IN_LIST ARG_LABELS)
+    add_dependencies(tsan_tests ${target})
+  endif()
   set(properties TIMEOUT 300)
   if("gpu" IN_LIST ARG_LABELS)
     # One at a time: each fills the GPU.

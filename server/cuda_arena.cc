@@ -62,7 +62,7 @@ absl::StatusOr<std::unique_ptr<CudaArena>> CudaArena::Create(
         CudaTimeline::CreatePage(request.layout, header,
                                  absl::StrCat("/gdnplan-", boot.hex(), "-", header.generation)));
   }
-  GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create(/*high_priority=*/true));
+  GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create());
   GDNPLAN_ASSIGN_OR_RETURN(cuda::Event released, cuda::Event::Create());
   GDNPLAN_ASSIGN_OR_RETURN(
       StagingRing staging,

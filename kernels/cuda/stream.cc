@@ -9,13 +9,9 @@ absl::Status StreamView::Synchronize() const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Stream> Stream::Create(bool high_priority) {
-  int least = 0;
-  int greatest = 0;
-  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+absl::StatusOr<Stream> Stream::Create() {
   cudaStream_t stream = nullptr;
-  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking,
-                                                            high_priority ? greatest : least));
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   return Stream(stream);
 }
 

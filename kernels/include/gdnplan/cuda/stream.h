@@ -32,8 +32,9 @@ class StreamView {
 // not wait for work.
 class Stream {
  public:
-  // On the current device, with the highest priority there is when `high_priority`.
-  static absl::StatusOr<Stream> Create(bool high_priority = false);
+  // On the current device, with the default priority: streams of others have fewer hardware queues
+  // to share.
+  static absl::StatusOr<Stream> Create();
 
   StreamView view() const { return {stream_.get()}; }
   operator StreamView() const { return view(); }  // NOLINT: as the view
