@@ -74,7 +74,7 @@ absl::Status ToStatus(cudaError_t error, std::string_view call) {
 }
 
 void LogIfError(cudaError_t error, std::string_view call) noexcept {
-  // Statics are destroyed after the runtime: there is nothing left to free then.
+  // Objects that outlive the runtime have nothing left to free.
   if (error == cudaSuccess || error == cudaErrorCudartUnloading) return;
   std::fprintf(stderr, "gdnplan: %s from %.*s in a destructor\n", cudaGetErrorName(error),
                static_cast<int>(call.size()), call.data());
