@@ -130,10 +130,7 @@ absl::StatusOr<WriteResult> CudaArena::Write(const SlotWrite& write) {
   GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu_.ordinal));
   SlotState& slot = slots_[static_cast<size_t>(write.slot)];
   StagingBlock& block = staging_.Take(write.timeline_value);
-  const bool kernel =
-      UseKernelFill(mode_, {.mps = gpu_.mps,
-                            .image_bytes = write.layout.packed_bytes +
-                                           8 * int64_t{write.input.counts.num_conv_programs}});
+  const bool kernel = UseKernelFill(mode_, gpu_.mps, ExpandedBytes(write.input, write.layout));
   if (write.after_consumed > 0) {
     GDNPLAN_RETURN_IF_ERROR(
         cuda::WaitValue(stream_, timeline_.consumed(write.slot), write.after_consumed));
