@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
 #include <signal.h>
+#include <spdlog/async.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -30,6 +33,33 @@ sigset_t BlockSignals() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
   return signals;
+}
+
+// Connections and sessions take descriptors, and gRPC does not accept again once they ran out.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// A thread of its own writes the log, and drops the oldest lines when standard error takes none:
+// whoever does not read it must not stop the server.
+void StartLog(const std::string& level) {
+  spdlog::init_thread_pool(8192, 1);
+  spdlog::set_default_logger(
+      spdlog::create_async_nb<spdlog::sinks::stderr_sink_mt>("gdnplan-server"));
+  spdlog::set_level(spdlog::level::from_str(level));
+}
+
+// Ends the process once the log is written, or without it.
+[[noreturn]] void Exit(int status) {
+  std::thread([status] {
+    spdlog::shutdown();
+    _exit(status);
+  }).detach();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  _exit(status);
 }
 
 int Wait(const sigset_t& signals) {
@@ -61,7 +91,7 @@ int main(int argc, char** argv) {
   if (const int* status = std::get_if<int>(&parsed)) return *status;
   const Options& options = std::get<Options>(parsed);
   const sigset_t signals = BlockSignals();
-  spdlog::set_default_logger(spdlog::stderr_logger_mt("gdnplan-server"));
-  spdlog::set_level(spdlog::level::from_str(options.log_level));
-  return Serve(options, signals);
+  RaiseDescriptorLimit();
+  StartLog(options.log_level);
+  Exit(Serve(options, signals));
 }

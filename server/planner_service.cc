@@ -16,6 +16,7 @@
 #include "server/call_reactor.h"
 #include "server/cuda_devices.h"
 #include "server/describe.h"
+#include "server/open_reactor.h"
 #include "server/version.h"
 #include "wire/convert.h"
 #include "wire/grpc_status.h"
@@ -84,17 +85,12 @@ absl::StatusOr<SessionOptions> OptionsOf(const v1::OpenSessionRequest& request) 
   return options;
 }
 
-absl::Status Open(SessionRegistry& registry, const grpc::CallbackServerContext& context,
-                  const v1::OpenSessionRequest& request, v1::SessionDescription& answer) {
+absl::Status Open(SessionRegistry& registry, const v1::OpenSessionRequest& request,
+                  v1::SessionDescription& answer) {
   GDNPLAN_ASSIGN_OR_RETURN(SessionOptions options, OptionsOf(request));
   const std::vector<std::string> devices(request.devices().begin(), request.devices().end());
   GDNPLAN_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session,
                            registry.Open(std::move(options), devices));
-  if (context.IsCancelled()) {
-    // Nobody will ever know its id.
-    GDNPLAN_RETURN_IF_ERROR(registry.Close(session->id()));
-    return absl::CancelledError("the caller gave up");
-  }
   Describe(*session, registry.boot(), answer);
   spdlog::info("session {} \"{}\" opened: {} slots of {} bytes on {} devices", session->number(),
                absl::CHexEscape(session->options().name), session->layout().num_slots,
@@ -149,12 +145,18 @@ grpc::ServerUnaryReactor* PlannerService::GetServerInfo(grpc::CallbackServerCont
 grpc::ServerUnaryReactor* PlannerService::OpenSession(grpc::CallbackServerContext* context,
                                                       const v1::OpenSessionRequest* request,
                                                       v1::OpenSessionResponse* response) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const absl::Status queued = slow_.Run([this, context, request, response, reactor] {
-    reactor->Finish(
-        wire::ToGrpc(Open(registry_, *context, *request, *response->mutable_session())));
+  auto* reactor = new OpenReactor(*context, [this](const std::string& id) {
+    // gRPC's thread must not wait for a device; but a session in vain must go.
+    if (!slow_.Run([this, id] { CloseOne(registry_, id).IgnoreError(); }).ok()) {
+      CloseOne(registry_, id).IgnoreError();
+    }
   });
-  if (!queued.ok()) reactor->Finish(wire::ToGrpc(queued));
+  const absl::Status queued = slow_.Run([this, request, response, reactor] {
+    v1::SessionDescription& session = *response->mutable_session();
+    const absl::Status status = Open(registry_, *request, session);
+    reactor->Answer(status, session.session_id());
+  });
+  if (!queued.ok()) reactor->Answer(queued, {});
   return reactor;
 }
 

@@ -3,6 +3,7 @@
 #include "server/session.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -53,7 +54,14 @@ absl::Status Session::AddArenas(const Devices& devices) {
     arenas.push_back({arenas_.back().device.id, std::move(memory)});
   }
   MutexLock lock(mutex_);
-  ring_ = std::make_unique<SlotRing>(options_.config, layout_, options_.guarded, std::move(arenas));
+  try {
+    ring_ =
+        std::make_unique<SlotRing>(options_.config, layout_, options_.guarded, std::move(arenas));
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError(absl::StrCat("the server's own memory does not hold the ",
+                                                     layout_.num_slots,
+                                                     " slots' planners; ask for smaller limits"));
+  }
   return absl::OkStatus();
 }
 
@@ -220,6 +228,7 @@ absl::Status Session::ReleaseConsumers(const std::vector<std::string>& device_id
   {
     MutexLock lock(mutex_);
     status = end_;
+    if (status.ok()) status = ring_->CheckDevices(device_ids);
     for (const std::string& id : device_ids) {
       if (status.ok()) status = ring_->ReleaseConsumer(id);
     }

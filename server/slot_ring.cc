@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gdnplan/plan/status.h"
 
@@ -58,8 +59,20 @@ absl::Status SlotRing::ReleaseConsumer(const std::string& device_id) {
   for (const SessionArena& arena : arenas_) {
     if (arena.device_id == device_id) return arena.memory->ReleaseConsumer();
   }
-  return plan::InvalidField("consumer_of",
-                            absl::StrCat("the session is not on device ", device_id));
+  return absl::InternalError("the device was not checked");
+}
+
+absl::Status SlotRing::CheckDevices(const std::vector<std::string>& device_ids) const {
+  for (size_t i = 0; i < device_ids.size(); ++i) {
+    const bool known = std::any_of(arenas_.begin(), arenas_.end(), [&](const SessionArena& arena) {
+      return arena.device_id == device_ids[i];
+    });
+    if (known) continue;
+    return plan::InvalidElement("consumer_of", static_cast<int64_t>(i),
+                                absl::StrCat("must be a device of the session (got ",
+                                             absl::CHexEscape(device_ids[i].substr(0, 64)), ")"));
+  }
+  return absl::OkStatus();
 }
 
 void SlotRing::ReleaseAllConsumers() {

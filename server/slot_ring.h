@@ -44,7 +44,9 @@ class SlotRing {
   bool CanUpdate() const;
   // See DeviceArena.
   void Promise(uint64_t timeline_value);
-  // InvalidArgument when the session is not on that device.
+  // InvalidArgument ("consumer_of[i]") when the session is not on one of them.
+  absl::Status CheckDevices(const std::vector<std::string>& device_ids) const;
+  // The device must be one of the session's.
   absl::Status ReleaseConsumer(const std::string& device_id);
   void ReleaseAllConsumers();
 

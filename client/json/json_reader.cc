@@ -40,9 +40,17 @@ std::string Describe(const nlohmann::json& value) {
 }  // namespace
 
 absl::StatusOr<nlohmann::json> ParseJson(std::string_view text) {
-  nlohmann::json document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (document.is_discarded()) return absl::InvalidArgumentError("not valid JSON");
-  return document;
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 5: ...": without the tag.
+    const std::string_view what = error.what();
+    const size_t text_begin = what.find("parse error");
+    return absl::InvalidArgumentError(
+        absl::StrCat("not valid JSON: ",
+                     ToAbsl(text_begin == std::string_view::npos ? what : what.substr(text_begin))
+                         .substr(0, 300)));
+  }
 }
 
 absl::Status UnexpectedJson(std::string_view path, std::string_view reason,

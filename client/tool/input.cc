@@ -9,10 +9,12 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "client/json/json_reader.h"
 #include "gdnplan/plan/status.h"
 
 namespace gdnplan::tool {
@@ -57,10 +59,12 @@ absl::StatusOr<json::BatchDocument> ReadBatchFile(const std::string& path,
   GDNPLAN_ASSIGN_OR_RETURN(const std::string_view chosen, Line(text, line.value_or(1), label));
   absl::StatusOr<json::BatchDocument> document = json::ParseBatch(chosen);
   if (!document.ok() && !line.has_value()) {
-    absl::StatusOr<json::BatchDocument> whole = json::ParseBatch(text);
-    // Of a file of documents, the first one's error is the useful one.
-    if (whole.ok() || chosen.substr(0, chosen.find_last_not_of(" \r") + 1) == "{") {
-      document = std::move(whole);
+    // The first line's error is the useful one only where it is a document by itself.
+    if (!json::ParseJson(chosen).ok()) {
+      document = json::ParseBatch(text);
+      if (!document.ok()) {
+        return absl::InvalidArgumentError(absl::StrCat(label, ": ", document.status().message()));
+      }
     }
   }
   if (document.ok()) return document;

@@ -68,7 +68,7 @@ void AddPlanCommand(CLI::App& app, const Connection& connection, Action& action)
   command->footer(kFooter);
   command->add_option("FILE", options->file, "The batch; - for stdin")->required();
   command->add_option("--line", options->line, "Which line of FILE, from 1 (default: the first)")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000'000))
       ->type_name("N");
   command->add_flag("--json", options->json, "Print JSON, with all values");
   command->add_option("--slots", options->num_slots, "Slots of the session")

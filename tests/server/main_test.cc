@@ -66,6 +66,22 @@ TEST_F(MainTest, ServesUntilASignal) {
   }
 }
 
+TEST_F(MainTest, ALogThatNobodyReadsStopsNothing) {
+  Process server(Command());  // its standard error is a pipe that this test does not read
+  ASSERT_EQ(server.ReadLine(), Line());
+  ServiceClient client = Client();
+  v1::OpenSessionRequest request = SampleRequest();
+  request.set_name(std::string(128, 'n'));
+  // More than a pipe holds.
+  for (int i = 0; i < 400; ++i) {
+    const auto session = client.Open(request);
+    ASSERT_THAT(session, IsOk());
+    ASSERT_THAT(client.Close(session->session_id()), IsOk());
+  }
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+}
+
 TEST_F(MainTest, PlansInFlightFinish) {
   Process server(Command());
   ASSERT_EQ(server.ReadLine(), Line());

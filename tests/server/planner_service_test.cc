@@ -91,7 +91,30 @@ TEST_F(PlannerServiceTest, DescribesASession) {
   EXPECT_EQ(attached->session().SerializeAsString(), session->SerializeAsString());
   attach.add_consumer_of("host:2");
   EXPECT_THAT(client_.Call(&Stub::AttachSession, attach),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("host:2")));
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("consumer_of[1]: must be a device of the session (got host:2)")));
+}
+
+TEST_F(PlannerServiceTest, ARefusedAttachmentReleasesNothing) {
+  v1::OpenSessionRequest request = SampleRequest();
+  request.set_slot_reuse(v1::SLOT_REUSE_CONSUMED);
+  request.set_slot_wait_ms(1);
+  request.mutable_config()->set_num_slots(1);
+  const auto session = client_.Open(request);
+  ASSERT_THAT(session, IsOk());
+  const json::OwnedBatch batch = SampleBatch();
+  ASSERT_THAT(client_.Plan(session->session_id(), batch), IsOk());
+  v1::AttachSessionRequest attach;
+  attach.set_session_id(session->session_id());
+  attach.add_consumer_of("host");
+  attach.add_consumer_of("nope");
+  EXPECT_THAT(client_.Call(&Stub::AttachSession, attach),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(client_.Plan(session->session_id(), batch),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("slot busy")));
+  attach.mutable_consumer_of()->RemoveLast();
+  EXPECT_THAT(client_.Call(&Stub::AttachSession, attach), IsOk());
+  EXPECT_THAT(client_.Plan(session->session_id(), batch), IsOk());
 }
 
 TEST_F(PlannerServiceTest, PlansIntoEveryDevice) {

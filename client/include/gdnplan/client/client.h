@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A connection to a gdnplan server.
 //
-//   auto client = Client::Connect("unix:/run/gdnplan/gdnplan.sock");
+//   auto client = Client::Connect();
 //   auto session = client->OpenSession(config);
 //   auto plan = session->Plan(batch);
 //   auto chunks = plan->Tensor<int32_t>("chunk_indices");
