@@ -18,9 +18,6 @@
 namespace gdnplan::client {
 namespace {
 
-// The layout of header and timeline values that this library reads.
-constexpr uint32_t kLayoutVersion = 1;
-
 absl::Status Differs(std::string_view field, std::string_view got, std::string_view want) {
   return absl::FailedPreconditionError(absl::StrCat(
       "the mapped arena is not the session's: ", plan::ToAbsl(field), " is ", plan::ToAbsl(got),
@@ -43,8 +40,8 @@ absl::Status CheckHeader(const plan::ArenaHeader& header, const SessionInfo& ses
   if (header.magic != plan::kArenaMagic) {
     return Differs("magic", "another", "that of an arena");
   }
-  if (header.layout_version != kLayoutVersion) {
-    return Differs("layout_version", header.layout_version, kLayoutVersion);
+  if (header.layout_version != plan::kArenaLayoutVersion) {
+    return Differs("layout_version", header.layout_version, plan::kArenaLayoutVersion);
   }
   if (const std::string boot_id = Hex(header.boot_id); boot_id != session.boot_id) {
     return Differs("boot_id", boot_id, session.boot_id);

@@ -13,7 +13,7 @@ absl::StatusOr<std::shared_ptr<Boot>> Boot::Create() {
 
 plan::ArenaHeader Boot::Header(const plan::ArenaLayout& layout, uint64_t generation) const {
   return {.magic = plan::kArenaMagic,
-          .layout_version = kArenaLayoutVersion,
+          .layout_version = plan::kArenaLayoutVersion,
           .num_slots = static_cast<uint32_t>(layout.num_slots),
           .boot_id = id_,
           .generation = generation,

@@ -15,9 +15,6 @@
 
 namespace gdnplan::server {
 
-// ArenaHeader::layout_version.
-inline constexpr uint32_t kArenaLayoutVersion = 1;
-
 // Made once at start and shared by devices and sessions. Thread safe.
 class Boot {
  public:

@@ -15,6 +15,8 @@
 namespace gdnplan::plan {
 
 inline constexpr std::array<char, 8> kArenaMagic = {'G', 'D', 'N', 'P', 'L', 'A', 'N', '1'};
+// ArenaHeader::layout_version: of the header and the timeline values.
+inline constexpr uint32_t kArenaLayoutVersion = 1;
 // An IPC handle exposes whole granules of this size, so an arena is made of them.
 inline constexpr int64_t kArenaGranule = 2 << 20;
 
