@@ -27,16 +27,6 @@ namespace {
 // ahead of the GPU by as many steps.
 constexpr int32_t kStagingBlocks = 8;
 
-// One small transfer that is sure to use a copy engine: those of one dimension go another way below
-// kMinPackedBytes, those of two dimensions do not.
-absl::Status CopySmall(std::byte* to, const std::byte* from, int64_t bytes, cudaStream_t stream) {
-  // Two rows; state indices are int32, so that the bytes can be halved.
-  const auto width = static_cast<size_t>(bytes / 2);
-  GDNPLAN_CUDA_RETURN_IF_ERROR(
-      cudaMemcpy2DAsync(to, width, from, width, width, 2, cudaMemcpyHostToDevice, stream));
-  return absl::OkStatus();
-}
-
 constexpr std::array kStateTensors = {plan::TensorId::kNonSpecStateIndices,
                                       plan::TensorId::kSpecStateIndices,
                                       plan::TensorId::kPrefillStateIndices};
@@ -49,6 +39,7 @@ absl::StatusOr<std::unique_ptr<CudaArena>> CudaArena::Create(
   GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu.ordinal));
   absl::StatusOr<cuda::DeviceMemory> memory =
       cuda::DeviceMemory::Create(static_cast<size_t>(request.layout.arena_bytes));
+  if (!memory.ok() && !absl::IsResourceExhausted(memory.status())) return memory.status();
   if (!memory.ok()) {
     return absl::Status(memory.status().code(),
                         absl::StrCat("device ", gpu.uuid, ": ", memory.status().message(),
@@ -64,9 +55,11 @@ absl::StatusOr<std::unique_ptr<CudaArena>> CudaArena::Create(
   }
   GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create());
   GDNPLAN_ASSIGN_OR_RETURN(cuda::Event released, cuda::Event::Create());
+  const auto* first = dynamic_cast<const CudaArena*>(request.first);
   GDNPLAN_ASSIGN_OR_RETURN(
       StagingRing staging,
-      StagingRing::Create(request.config, request.layout.slot, kStagingBlocks));
+      first != nullptr ? StagingRing::Share(first->staging_)
+                       : StagingRing::Create(request.config, request.layout.slot, kStagingBlocks));
   std::unique_ptr<CudaArena> arena(
       new CudaArena(gpu, request, mode,
                     Parts{std::move(*memory), std::move(timeline), std::move(stream),
@@ -108,8 +101,9 @@ absl::Status CudaArena::Initialize(const plan::ArenaHeader& header) {
 
 CudaArena::~CudaArena() {
   const absl::StatusOr<cuda::DeviceGuard> guard = cuda::DeviceGuard::Create(gpu_.ordinal);
-  // A consumer that died can have left a wait that nobody meets.
-  if (guard.ok() && ReleaseConsumer().ok()) {
+  // A consumer that died can have left a wait that nobody meets; and streams may wait for plans
+  // that were announced.
+  if (guard.ok() && ReleaseConsumer().ok() && Advance().ok()) {
     static_cast<void>(stream_.view().Synchronize());
     static_cast<void>(release_stream_->view().Synchronize());
   }
@@ -127,79 +121,124 @@ std::optional<MemoryHandle> CudaArena::timeline_handle() const {
 }
 
 absl::StatusOr<WriteResult> CudaArena::Write(const SlotWrite& write) {
-  GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu_.ordinal));
-  SlotState& slot = slots_[static_cast<size_t>(write.slot)];
   StagingBlock& block = staging_.Take(write.timeline_value);
-  const bool kernel = UseKernelFill(mode_, gpu_.mps, ExpandedBytes(write.input, write.layout));
-  if (write.after_consumed > 0) {
-    GDNPLAN_RETURN_IF_ERROR(
-        cuda::WaitValue(stream_, timeline_.consumed(write.slot), write.after_consumed));
-    slot.after_consumed = std::max(slot.after_consumed, write.after_consumed);
+  StagedWrite& staged = block.write;
+  staged.slot = write.slot;
+  staged.timeline_value = write.timeline_value;
+  staged.after_consumed = write.after_consumed;
+  staged.use_kernel = UseKernelFill(mode_, gpu_.mps, ExpandedBytes(write.input, write.layout));
+  staged.num_transfers = 0;
+  if (staged.use_kernel) {
+    StageKernel(write, block);
+  } else if (write.group >= 0) {
+    StageGroup(write, block);
+  } else {
+    StagePlan(write, block);
   }
-  {
-    const NvtxRange range("fill");
-    if (kernel) {
-      GDNPLAN_RETURN_IF_ERROR(RunKernel(write, block));
-    } else if (write.group >= 0) {
-      GDNPLAN_RETURN_IF_ERROR(CopyGroup(write, block));
-    } else {
-      GDNPLAN_RETURN_IF_ERROR(CopyPlan(write, block));
-    }
-  }
-  slot.last_value = write.timeline_value;
-  GDNPLAN_RETURN_IF_ERROR(cuda::WriteValues(stream_, timeline_.ready(write.slot),
-                                            staging_.progress_address(), write.timeline_value));
-  return WriteResult{.fill = kernel ? FillKind::kKernel : FillKind::kCopy, .complete = false};
+  slots_[static_cast<size_t>(write.slot)].last_value = write.timeline_value;
+  const FillKind fill = staged.use_kernel ? FillKind::kKernel : FillKind::kCopy;
+  GDNPLAN_RETURN_IF_ERROR(Advance().status());
+  return WriteResult{.fill = fill, .complete = false};
 }
 
-absl::Status CudaArena::CopyPlan(const SlotWrite& write, StagingBlock& block) {
-  plan::FillSlot(write.input, write.layout, block.image, block.reach);
+void CudaArena::StagePlan(const SlotWrite& write, StagingBlock& block) {
+  StagedBytes& bytes = *block.bytes;
+  if (std::exchange(bytes.image_value, write.timeline_value) != write.timeline_value) {
+    plan::FillSlot(write.input, write.layout, bytes.image, bytes.reach);
+  }
   const int64_t packed = std::max(write.layout.packed_bytes, plan::kMinPackedBytes);
-  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(Slot(write.slot), block.image,
-                                               static_cast<size_t>(packed), cudaMemcpyHostToDevice,
-                                               stream_.view().get()));
-  if (!write.layout[plan::TensorId::kBatchPtr].present) return absl::OkStatus();
+  const auto width = static_cast<size_t>(packed);
+  block.write.Add({.offset = 0, .width = width, .pitch = width, .rows = 1});
+  if (!write.layout[plan::TensorId::kBatchPtr].present) return;
 
   // Both conv tensors in one transfer of two rows, as far as this plan or the slot's last one
   // reaches.
   int32_t& reach = slots_[static_cast<size_t>(write.slot)].conv_reach;
   const int32_t elements = std::max(reach, write.input.counts.num_conv_programs);
   reach = write.input.counts.num_conv_programs;
-  const int64_t first = layout_.slot.batch_ptr_offset;
-  const auto pitch = static_cast<size_t>(layout_.slot.token_chunk_offset_ptr_offset -
-                                         layout_.slot.batch_ptr_offset);
-  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaMemcpy2DAsync(Slot(write.slot) + first, pitch,
-                                                 block.image + first, pitch,
-                                                 static_cast<size_t>(elements) * sizeof(int32_t), 2,
-                                                 cudaMemcpyHostToDevice, stream_.view().get()));
-  return absl::OkStatus();
+  block.write.Add({.offset = layout_.slot.batch_ptr_offset,
+                   .width = static_cast<size_t>(elements) * sizeof(int32_t),
+                   .pitch = static_cast<size_t>(layout_.slot.token_chunk_offset_ptr_offset -
+                                                layout_.slot.batch_ptr_offset),
+                   .rows = 2});
 }
 
-absl::Status CudaArena::CopyGroup(const SlotWrite& write, StagingBlock& block) {
-  plan::FillGroupStates(write.input, write.layout, write.group, block.image);
+void CudaArena::StageGroup(const SlotWrite& write, StagingBlock& block) {
+  StagedBytes& staged = *block.bytes;
+  if (std::exchange(staged.image_value, write.timeline_value) != write.timeline_value) {
+    plan::FillGroupStates(write.input, write.layout, write.group, staged.image);
+  }
   for (const plan::TensorId id : kStateTensors) {
     const plan::TensorExtent& extent = write.layout[id];
     const int64_t bytes = plan::NumElements(plan::Spec(id), extent) * int64_t{sizeof(int32_t)};
     if (!extent.present || bytes == 0) continue;
-    const int64_t offset = extent.offset + extent.group_stride * write.group;
-    GDNPLAN_RETURN_IF_ERROR(
-        CopySmall(Slot(write.slot) + offset, block.image + offset, bytes, stream_.view().get()));
+    // Two rows: transfers of one dimension do not use a copy engine below kMinPackedBytes, those of
+    // two do. State indices are int32, so that the bytes can be halved.
+    const auto half = static_cast<size_t>(bytes / 2);
+    block.write.Add({.offset = extent.offset + extent.group_stride * write.group,
+                     .width = half,
+                     .pitch = half,
+                     .rows = 2});
   }
-  return absl::OkStatus();
 }
 
-absl::Status CudaArena::RunKernel(const SlotWrite& write, StagingBlock& block) {
+void CudaArena::StageKernel(const SlotWrite& write, StagingBlock& block) {
   int32_t& reach = slots_[static_cast<size_t>(write.slot)].conv_reach;
-  const cuda::FillParams params = {.input = plan::PackStep(write.input, write.group, block.step),
-                                   .layout = write.layout,
-                                   .slot = Slot(write.slot),
-                                   .conv_reach = reach,
-                                   .group = write.group};
-  GDNPLAN_CUDA_RETURN_IF_ERROR(cuda::LaunchFill(params, stream_.view().get()));
+  StagedBytes& bytes = *block.bytes;
+  if (std::exchange(bytes.step_value, write.timeline_value) != write.timeline_value) {
+    bytes.packed = plan::PackStep(write.input, write.group, bytes.step);
+  }
+  block.write.kernel = {.input = bytes.packed,
+                        .layout = write.layout,
+                        .slot = Slot(write.slot),
+                        .conv_reach = reach,
+                        .group = write.group};
   if (write.group < 0 && write.layout[plan::TensorId::kBatchPtr].present) {
     reach = write.input.counts.num_conv_programs;
   }
-  return absl::OkStatus();
+}
+
+bool CudaArena::CanEnqueue(const StagedWrite& write) const {
+  return !timeline_.on_page() || timeline_.ReadConsumed(write.slot) >= write.after_consumed;
+}
+
+absl::StatusOr<bool> CudaArena::Advance() {
+  if (!staging_.has_pending() || !CanEnqueue(staging_.first_pending().write)) return false;
+  GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu_.ordinal));
+  // In order: a re-gather follows its plan.
+  while (staging_.has_pending() && CanEnqueue(staging_.first_pending().write)) {
+    GDNPLAN_RETURN_IF_ERROR(Enqueue(staging_.first_pending()));
+    staging_.PopPending();
+  }
+  return true;
+}
+
+absl::Status CudaArena::Enqueue(const StagingBlock& block) {
+  const NvtxRange range("fill");
+  const StagedWrite& write = block.write;
+  const cudaStream_t stream = stream_.view().get();
+  if (write.after_consumed > 0 && !timeline_.on_page()) {
+    GDNPLAN_RETURN_IF_ERROR(
+        cuda::WaitValue(stream_, timeline_.consumed(write.slot), write.after_consumed));
+  }
+  if (write.use_kernel) {
+    GDNPLAN_CUDA_RETURN_IF_ERROR(cuda::LaunchFill(write.kernel, stream));
+  }
+  for (size_t i = 0; i < write.num_transfers; ++i) {
+    const StagedTransfer& transfer = write.transfers[i];
+    std::byte* to = Slot(write.slot) + transfer.offset;
+    const std::byte* from = block.bytes->image + transfer.offset;
+    if (transfer.rows == 1) {
+      GDNPLAN_CUDA_RETURN_IF_ERROR(
+          cudaMemcpyAsync(to, from, transfer.width, cudaMemcpyHostToDevice, stream));
+    } else {
+      GDNPLAN_CUDA_RETURN_IF_ERROR(cudaMemcpy2DAsync(to, transfer.pitch, from, transfer.pitch,
+                                                     transfer.width, transfer.rows,
+                                                     cudaMemcpyHostToDevice, stream));
+    }
+  }
+  return cuda::WriteValues(stream_, timeline_.ready(write.slot), staging_.progress_address(),
+                           write.timeline_value);
 }
 
 absl::Status CudaArena::ReleaseConsumer() {

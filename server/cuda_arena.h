@@ -21,12 +21,18 @@
 #include "server/cuda_timeline.h"
 #include "server/device.h"
 #include "server/fill_mode.h"
+#include "server/staged_write.h"
 #include "server/staging_ring.h"
 
 namespace gdnplan::server {
 
 // Everything is enqueued on the arena's own stream: wait for `consumed`, fill, write `ready`.
 // Nothing allocates or synchronises between Create and the destructor.
+//
+// A stream that waits for long holds up others, even CUDA's own allocations: streams share hardware
+// queues. So where the CPU sees `consumed`, on a page, nothing is enqueued before it has its value
+// (Advance does it then), and whatever becomes of a consumer, no other session notices. Where only
+// the GPU sees it, in the arena, the stream waits, on the strength of the consumer's promise.
 class CudaArena final : public DeviceArena {
  public:
   static absl::StatusOr<std::unique_ptr<CudaArena>> Create(
@@ -43,6 +49,8 @@ class CudaArena final : public DeviceArena {
   bool CanWrite() const override { return staging_.has_free_block(); }
   void Promise(uint64_t timeline_value) override { timeline_.Promise(timeline_value); }
   absl::Status ReleaseConsumer() override;
+  bool HasDeferred() const override { return staging_.has_pending(); }
+  absl::StatusOr<bool> Advance() override;
   absl::StatusOr<bool> IsReady(int32_t slot, uint64_t timeline_value) override;
   // The timeline value of the last write that is done.
   uint64_t progress() const { return staging_.progress(); }
@@ -50,9 +58,8 @@ class CudaArena final : public DeviceArena {
  private:
   // What the CPU knows of a slot on the device.
   struct SlotState {
-    int32_t conv_reach = 0;       // of the bytes there
-    uint64_t after_consumed = 0;  // the highest value that the stream was told to wait for
-    uint64_t last_value = 0;      // of the last write
+    int32_t conv_reach = 0;   // of the bytes there, once all writes are done
+    uint64_t last_value = 0;  // of the last write
   };
   struct Parts {
     cuda::DeviceMemory memory;
@@ -67,9 +74,12 @@ class CudaArena final : public DeviceArena {
   absl::Status Initialize(const plan::ArenaHeader& header);
   std::byte* Slot(int32_t slot) const { return memory_.data() + layout_.slot_offset(slot); }
 
-  absl::Status CopyPlan(const SlotWrite& write, StagingBlock& block);
-  absl::Status CopyGroup(const SlotWrite& write, StagingBlock& block);
-  absl::Status RunKernel(const SlotWrite& write, StagingBlock& block);
+  // Stages a write: its bytes in the block's image, or its packed input, and what to enqueue.
+  void StagePlan(const SlotWrite& write, StagingBlock& block);
+  void StageGroup(const SlotWrite& write, StagingBlock& block);
+  void StageKernel(const SlotWrite& write, StagingBlock& block);
+  bool CanEnqueue(const StagedWrite& write) const;
+  absl::Status Enqueue(const StagingBlock& block);
 
   const cuda::GpuInfo gpu_;
   const plan::ArenaLayout layout_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -64,14 +65,14 @@ absl::StatusOr<cuda::GpuInfo> Find(const std::vector<cuda::GpuInfo>& gpus,
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<CudaDevice>> CudaDevice::Open(const cuda::GpuInfo& gpu,
-                                                             FillMode fill,
+                                                             std::string id, FillMode fill,
                                                              std::shared_ptr<Boot> boot) {
   GDNPLAN_RETURN_IF_ERROR(CheckCapabilities(gpu));
   GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu.ordinal));
   GDNPLAN_CUDA_RETURN_IF_ERROR(cudaFree(nullptr));
   GDNPLAN_CUDA_RETURN_IF_ERROR(cuda::PrepareFill());
   GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream release_stream, cuda::Stream::Create());
-  std::shared_ptr<CudaDevice> device(new CudaDevice(gpu, fill, std::move(boot)));
+  std::shared_ptr<CudaDevice> device(new CudaDevice(gpu, std::move(id), fill, std::move(boot)));
   device->release_stream_ = std::make_shared<cuda::Stream>(std::move(release_stream));
   return device;
 }
@@ -79,9 +80,12 @@ absl::StatusOr<std::shared_ptr<CudaDevice>> CudaDevice::Open(const cuda::GpuInfo
 DeviceInfo CudaDevice::info() const {
   DeviceInfo info;
   info.kind = DeviceKind::kCuda;
-  info.id = gpu_.uuid;
+  info.id = id_;
   info.name = gpu_.name;
   info.memory_bytes = gpu_.memory_bytes;
+  info.fill_mode = fill_;
+  info.mps = gpu_.mps;
+  info.fills = fills()->counts();
   const absl::StatusOr<cuda::DeviceGuard> guard = cuda::DeviceGuard::Create(gpu_.ordinal);
   size_t free_bytes = 0;
   size_t total = 0;
@@ -111,8 +115,13 @@ absl::StatusOr<std::vector<std::shared_ptr<Device>>> OpenCudaDevices(
     chosen.push_back(std::move(gpu));
   }
   std::vector<std::shared_ptr<Device>> devices;
+  std::map<int, int> named;  // by ordinal: how often so far
   for (const cuda::GpuInfo& gpu : chosen) {
-    GDNPLAN_ASSIGN_OR_RETURN(std::shared_ptr<CudaDevice> device, CudaDevice::Open(gpu, fill, boot));
+    const int before = named[gpu.ordinal]++;
+    GDNPLAN_ASSIGN_OR_RETURN(
+        std::shared_ptr<CudaDevice> device,
+        CudaDevice::Open(gpu, before == 0 ? gpu.uuid : absl::StrCat(gpu.uuid, ":", before), fill,
+                         boot));
     devices.push_back(std::move(device));
   }
   return devices;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "gdnplan/cuda/gpu_info.h"
@@ -19,17 +20,19 @@ class CudaDevice final : public Device {
   // Makes the process's context on the GPU, which takes a good part of a second. FailedPrecondition
   // names what the GPU lacks: legacy IPC, stream memory operations, a compute mode that lets
   // workers in.
-  static absl::StatusOr<std::shared_ptr<CudaDevice>> Open(const cuda::GpuInfo& gpu, FillMode fill,
+  static absl::StatusOr<std::shared_ptr<CudaDevice>> Open(const cuda::GpuInfo& gpu, std::string id,
+                                                          FillMode fill,
                                                           std::shared_ptr<Boot> boot);
 
   DeviceInfo info() const override;
   absl::StatusOr<std::unique_ptr<DeviceArena>> CreateArena(const ArenaRequest& request) override;
 
  private:
-  CudaDevice(const cuda::GpuInfo& gpu, FillMode fill, std::shared_ptr<Boot> boot)
-      : gpu_(gpu), fill_(fill), boot_(std::move(boot)) {}
+  CudaDevice(const cuda::GpuInfo& gpu, std::string id, FillMode fill, std::shared_ptr<Boot> boot)
+      : gpu_(gpu), id_(std::move(id)), fill_(fill), boot_(std::move(boot)) {}
 
   const cuda::GpuInfo gpu_;
+  const std::string id_;  // the UUID, or "UUID:1", ... where the GPU is named more than once
   const FillMode fill_;
   const std::shared_ptr<Boot> boot_;
   std::shared_ptr<cuda::Stream> release_stream_;  // shared with the arenas; constant once opened

@@ -17,8 +17,9 @@ namespace gdnplan::server {
 // Whether this build can use GPUs at all.
 bool BuiltWithCuda();
 
-// `gpus`: ordinals or UUIDs; empty: every visible one. FailedPrecondition when the build, the
-// driver or the machine cannot, InvalidArgument when a GPU named does not exist.
+// `gpus`: ordinals or UUIDs; empty: every visible one. One that is named again is another device,
+// as tests of several want it: id "UUID:1", .... FailedPrecondition when the build, the driver or
+// the machine cannot, InvalidArgument when a GPU named does not exist.
 absl::StatusOr<std::vector<std::shared_ptr<Device>>> OpenCudaDevices(
     const std::vector<std::string>& gpus, FillMode fill, const std::shared_ptr<Boot>& boot);
 

@@ -38,7 +38,10 @@ class CudaTimeline {
 
   bool on_page() const { return page_ != nullptr; }
   const std::string& page_name() const { return page_->memory.name(); }
-  // Only on a page: the CPU releases streams that wait for `consumed`.
+  // Only on a page, which the CPU sees.
+  uint64_t ReadConsumed(int32_t slot) const {
+    return Values(slot).consumed.load(std::memory_order_acquire);
+  }
   void RaiseConsumed(int32_t slot, uint64_t value);
 
  private:

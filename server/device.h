@@ -14,11 +14,12 @@
 #include "gdnplan/plan/arena.h"
 #include "gdnplan/plan/layout.h"
 #include "gdnplan/plan/step_input.h"
+#include "server/fill_counter.h"
+#include "server/fill_mode.h"
 
 namespace gdnplan::server {
 
 enum class DeviceKind : uint8_t { kHost, kCuda };
-enum class FillKind : uint8_t { kHost, kCopy, kKernel };
 
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::kHost;
@@ -26,6 +27,9 @@ struct DeviceInfo {
   std::string name;  // for people
   uint64_t memory_bytes = 0;
   uint64_t available_bytes = 0;
+  std::optional<FillMode> fill_mode = std::nullopt;  // of a GPU
+  bool mps = false;
+  FillCounts fills = {};
 };
 
 // How another process opens an arena.
@@ -83,6 +87,11 @@ class DeviceArena {
   virtual absl::Status ReleaseConsumer() = 0;
   // Of the page with the timeline values, if they are not in the arena.
   virtual std::optional<MemoryHandle> timeline_handle() const { return std::nullopt; }
+  // Whether a write waits on the CPU for its slot's consumer. Advance is called in short intervals
+  // then; it enqueues what has become possible and returns whether there was such. An error is one
+  // of Write's.
+  virtual bool HasDeferred() const { return false; }
+  virtual absl::StatusOr<bool> Advance() { return false; }
   // Whether the slot's `ready` has reached the value. Asked in short intervals after a Write that
   // was not complete. An error, such as a fill that failed on the device, is one of Write's.
   virtual absl::StatusOr<bool> IsReady(int32_t slot, uint64_t timeline_value) = 0;
@@ -95,6 +104,9 @@ struct ArenaRequest {
   const plan::PlanConfig& config;
   const plan::ArenaLayout& layout;
   TimelinePlace timeline = TimelinePlace::kArena;
+  // The session's arena on its first device, if this is on another: every write comes there first,
+  // so that what is built for it on the host can be shared. It may go before this one.
+  const DeviceArena* first = nullptr;
 };
 
 // Thread safe.
@@ -106,6 +118,12 @@ class Device {
   // ResourceExhausted, with the bytes asked and available, when it does not fit. Zeroed and
   // initialised.
   virtual absl::StatusOr<std::unique_ptr<DeviceArena>> CreateArena(const ArenaRequest& request) = 0;
+
+  // Counts what is written to its arenas, which may outlive it.
+  const std::shared_ptr<FillCounter>& fills() const { return fills_; }
+
+ private:
+  const std::shared_ptr<FillCounter> fills_ = std::make_shared<FillCounter>();
 };
 
 }  // namespace gdnplan::server

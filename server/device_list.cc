@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/device_list.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -58,6 +60,14 @@ absl::StatusOr<DeviceSelection> ParseDeviceSelection(std::string_view text) {
     selection.gpus.emplace_back(gpu);
   }
   return selection;
+}
+
+bool MayUseCuda(const DeviceSelection& selection) {
+  using Kind = DeviceSelection::Kind;
+  if (selection.kind == Kind::kHost || !BuiltWithCuda()) return false;
+  // The driver's device nodes: on Linux, and on WSL 2.
+  return selection.kind == Kind::kCuda || access("/dev/nvidiactl", F_OK) == 0 ||
+         access("/dev/dxg", F_OK) == 0;
 }
 
 absl::StatusOr<DeviceList> OpenDevices(const DeviceSelection& selection,

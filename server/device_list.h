@@ -28,6 +28,9 @@ struct DeviceSelection {
 // auto | host[:N] | cuda[:GPU,...]. InvalidArgument says what is allowed.
 absl::StatusOr<DeviceSelection> ParseDeviceSelection(std::string_view text);
 
+// Whether a server started with it may come to use CUDA, as far as one can tell without doing so.
+bool MayUseCuda(const DeviceSelection& selection);
+
 // Never empty. `note` is for the log: why auto did not take the GPUs. Errors of a GPU that was
 // asked for are FailedPrecondition or what CUDA says.
 struct DeviceList {

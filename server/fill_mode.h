@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "gdnplan/plan/layout.h"
 #include "gdnplan/plan/step_input.h"
@@ -11,6 +12,8 @@
 namespace gdnplan::server {
 
 enum class FillMode : uint8_t { kAuto, kCopy, kKernel };
+// What made a plan's bytes.
+enum class FillKind : uint8_t { kHost, kCopy, kKernel };
 
 // Under MPS a kernel is the quicker way for plans that it expands by this many bytes and more.
 // Measured on an H200 under MPS beside a busy neighbour, CPU time and then until ready, copy
@@ -38,5 +41,8 @@ constexpr bool UseKernelFill(FillMode mode, bool mps, int64_t expanded_bytes) {
   }
   return false;
 }
+
+// What the mode comes to on a GPU, for people.
+std::string Explain(FillMode mode, bool mps);
 
 }  // namespace gdnplan::server

@@ -113,6 +113,7 @@ DeviceInfo HostDevice::info() const {
   info.kind = DeviceKind::kHost;
   info.id = options_.index == 0 ? "host" : absl::StrCat("host:", options_.index);
   info.name = "shared memory";
+  info.fills = fills()->counts();
   const SharedMemorySpace space = GetSharedMemorySpace();
   info.memory_bytes = space.total;
   info.available_bytes = space.available;

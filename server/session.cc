@@ -21,23 +21,26 @@ constexpr std::chrono::seconds kFinishTimeout{10};
 }  // namespace
 
 Session::Session(SessionIdentity identity, SessionOptions options, const plan::ArenaLayout& layout,
-                 SessionPoller& poller)
+                 SessionPoller& poller, FatalError& fatal)
     : identity_(std::move(identity)),
       options_(std::move(options)),
       layout_(layout),
-      poller_(poller) {}
+      poller_(poller),
+      fatal_(fatal) {}
 
 absl::StatusOr<std::shared_ptr<Session>> Session::Create(SessionIdentity identity,
                                                          SessionOptions options,
                                                          const Devices& devices,
-                                                         SessionPoller& poller) {
+                                                         SessionPoller& poller, FatalError& fatal) {
   GDNPLAN_RETURN_IF_ERROR(plan::ValidateConfig(options.config));
   GDNPLAN_ASSIGN_OR_RETURN(const plan::ArenaLayout layout,
                            plan::ArenaLayout::Create(options.config, options.num_slots));
   const std::shared_ptr<Session> session(
-      new Session(std::move(identity), std::move(options), layout, poller));
-  GDNPLAN_RETURN_IF_ERROR(session->AddArenas(devices));
-  return session;
+      new Session(std::move(identity), std::move(options), layout, poller, fatal));
+  const absl::Status added = session->AddArenas(devices);
+  if (added.ok()) return session;
+  fatal.Note(added);
+  return added;
 }
 
 absl::Status Session::AddArenas(const Devices& devices) {
@@ -45,13 +48,15 @@ absl::Status Session::AddArenas(const Devices& devices) {
   for (const std::shared_ptr<Device>& device : devices) {
     GDNPLAN_ASSIGN_OR_RETURN(
         std::unique_ptr<DeviceArena> memory,
-        device->CreateArena(
-            {.config = options_.config, .layout = layout_, .timeline = options_.timeline}));
+        device->CreateArena({.config = options_.config,
+                             .layout = layout_,
+                             .timeline = options_.timeline,
+                             .first = arenas.empty() ? nullptr : arenas.front().memory.get()}));
     arenas_.push_back({.device = device->info(),
                        .handle = memory->handle(),
                        .timeline_handle = memory->timeline_handle(),
                        .generation = memory->generation()});
-    arenas.push_back({arenas_.back().device.id, std::move(memory)});
+    arenas.push_back({arenas_.back().device.id, std::move(memory), device->fills()});
   }
   MutexLock lock(mutex_);
   try {
@@ -74,7 +79,7 @@ void Session::Submit(SessionCall& call) {
     MutexLock lock(mutex_);
     Admit(call, done);
     ended = TakeEndedRing();
-    if (!watched_ && !(waiting_.empty() && finishing_.empty())) watched_ = watch = true;
+    if (!watched_ && Waits()) watched_ = watch = true;
   }
   if (watch) poller_.Watch(shared_from_this());
   done.AnswerAll();
@@ -121,6 +126,9 @@ void Session::Execute(SessionCall& call, CallList& done) {
   absl::StatusOr<PlanResult> result =
       batch != nullptr ? ring_->Plan(*batch)
                        : ring_->Update(update->plan_id, update->group, update->table);
+  if (result.ok()) {
+    for (PlanFollower* follower : followers_) follower->OnPlan(*result);
+  }
   counts_.num_plans = ring_->num_plans();
   counts_.last_plan_id = ring_->last_plan_id();
   if (ring_->failed()) {
@@ -147,14 +155,29 @@ Session::Progress Session::Advance(Clock::time_point now) {
   Progress progress;
   {
     MutexLock lock(mutex_);
+    const bool enqueued = AdvanceDeferred(done);
     AdvanceFinishing(now, done);
     AdvanceWaiting(now, done);
     ended = TakeEndedRing();
-    progress = {.answered = !done.empty(), .waiting = !(waiting_.empty() && finishing_.empty())};
+    progress = {.made = enqueued || !done.empty(),
+                .waiting = Waits(),
+                .deferred = ring_ != nullptr && ring_->HasDeferred()};
     watched_ = progress.waiting;
   }
   done.AnswerAll();
   return progress;
+}
+
+bool Session::Waits() const {
+  return !waiting_.empty() || !finishing_.empty() ||
+         (ring_ != nullptr && !ring_->failed() && ring_->HasDeferred());
+}
+
+bool Session::AdvanceDeferred(CallList& done) {
+  if (ring_ == nullptr || ring_->failed()) return false;
+  const absl::StatusOr<bool> advanced = ring_->Advance();
+  if (!advanced.ok()) EndAfterFailure(advanced.status(), done);
+  return advanced.ok() && *advanced;
 }
 
 void Session::AdvanceWaiting(Clock::time_point now, CallList& done) {
@@ -169,6 +192,10 @@ void Session::AdvanceWaiting(Clock::time_point now, CallList& done) {
       Execute(call, done);
     } else if (now < call.deadline_) {
       waiting_.Push(call);
+    } else if (const absl::Status failure = ring_->CheckBusy(); !failure.ok()) {
+      // Nobody consumes a plan that did not arrive.
+      Answer(call, failure, done);
+      EndAfterFailure(failure, done);
     } else {
       Answer(call,
              absl::ResourceExhaustedError(absl::StrCat(
@@ -221,6 +248,23 @@ void Session::Close(const absl::Status& reason) {
   done.AnswerAll();
 }
 
+absl::StatusOr<uint64_t> Session::Follow(PlanFollower& follower) {
+  MutexLock lock(mutex_);
+  if (!end_.ok()) return end_;
+  if (followers_.size() >= kMaxFollowers) {
+    return absl::ResourceExhaustedError(absl::StrCat("followers: ", followers_.size(),
+                                                     " follow this session already, which is the ",
+                                                     "limit; end one"));
+  }
+  followers_.push_back(&follower);
+  return counts_.last_plan_id;
+}
+
+void Session::Unfollow(PlanFollower& follower) {
+  MutexLock lock(mutex_);
+  std::erase(followers_, &follower);
+}
+
 absl::Status Session::ReleaseConsumers(const std::vector<std::string>& device_ids) {
   CallList done;
   std::unique_ptr<SlotRing> ended;
@@ -232,6 +276,7 @@ absl::Status Session::ReleaseConsumers(const std::vector<std::string>& device_id
     for (const std::string& id : device_ids) {
       if (status.ok()) status = ring_->ReleaseConsumer(id);
     }
+    fatal_.Note(status);
     if (ring_ != nullptr && ring_->failed()) EndAfterFailure(status, done);
     ended = TakeEndedRing();
   }
@@ -250,6 +295,7 @@ void Session::Promise(uint64_t timeline_value) {
 }
 
 void Session::EndAfterFailure(const absl::Status& failure, CallList& done) {
+  fatal_.Note(failure);
   End(absl::FailedPreconditionError(absl::StrCat("session: a device failed and ended it (",
                                                  failure.message(),
                                                  "); close it and open a new one")),
@@ -259,6 +305,7 @@ void Session::EndAfterFailure(const absl::Status& failure, CallList& done) {
 void Session::End(const absl::Status& reason, CallList& done) {
   if (end_.ok()) end_ = reason;
   while (!waiting_.empty()) Answer(waiting_.Pop(), end_, done);
+  for (PlanFollower* follower : std::exchange(followers_, {})) follower->OnEnd(end_);
   if (ring_ == nullptr || !ring_->failed()) return;
   while (!finishing_.empty()) Answer(finishing_.Pop(), end_, done);
 }

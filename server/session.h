@@ -15,7 +15,9 @@
 #include "gdnplan/plan/arena.h"
 #include "gdnplan/plan/config.h"
 #include "server/device.h"
+#include "server/fatal_error.h"
 #include "server/mutex.h"
+#include "server/plan_follower.h"
 #include "server/session_call.h"
 #include "server/session_poller.h"
 #include "server/slot_ring.h"
@@ -62,13 +64,14 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Calls that may wait at a time.
   static constexpr int kMaxWaiting = 64;
+  static constexpr size_t kMaxFollowers = 64;
 
-  // InvalidArgument, naming the field, or ResourceExhausted when the memory does not fit. The
-  // poller must outlive the session's last call.
+  // InvalidArgument, naming the field, or ResourceExhausted when the memory does not fit. `fatal`
+  // hears of every error of a device; it and the poller must outlive the session's last call.
   static absl::StatusOr<std::shared_ptr<Session>> Create(SessionIdentity identity,
                                                          SessionOptions options,
                                                          const Devices& devices,
-                                                         SessionPoller& poller);
+                                                         SessionPoller& poller, FatalError& fatal);
 
   // Plans are made in the order in which they are submitted; updates do not wait for a slot.
   // Answers through call.Done, perhaps before this returns. Its errors: InvalidArgument and
@@ -78,11 +81,18 @@ class Session : public std::enable_shared_from_this<Session> {
   void Submit(SessionCall& call);
 
   struct Progress {
-    bool answered = false;  // some call was
-    bool waiting = false;   // some call still does
+    bool made = false;      // a call was answered, or a deferred write enqueued
+    bool waiting = false;   // a call or a write still does
+    bool deferred = false;  // a write does, for which a GPU's next step may wait in turn
   };
   // For the poller.
   Progress Advance(Clock::time_point now);
+
+  // The follower is told of every plan and update from now on, until it unfollows or the session
+  // ends. Returns the last plan's id. What the session ended with; ResourceExhausted.
+  absl::StatusOr<uint64_t> Follow(PlanFollower& follower);
+  // No call of the follower is under way after this. Nothing if it does not follow.
+  void Unfollow(PlanFollower& follower);
 
   // Another process consumes from now on on these devices: what the last one left counts as
   // consumed. InvalidArgument when the session is not there; an error of a device.
@@ -105,8 +115,12 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   Session(SessionIdentity identity, SessionOptions options, const plan::ArenaLayout& layout,
-          SessionPoller& poller);
+          SessionPoller& poller, FatalError& fatal);
   absl::Status AddArenas(const Devices& devices);
+
+  bool Waits() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether a deferred write was enqueued.
+  bool AdvanceDeferred(CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // The steps of a call. Answered ones go to `done`.
   void Admit(SessionCall& call, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -130,6 +144,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const plan::ArenaLayout layout_;
   const Clock::time_point opened_ = Clock::now();
   SessionPoller& poller_;
+  FatalError& fatal_;
   std::vector<ArenaDescription> arenas_;  // constant once created
 
   mutable Mutex mutex_;
@@ -137,7 +152,8 @@ class Session : public std::enable_shared_from_this<Session> {
   absl::Status end_ ABSL_GUARDED_BY(mutex_);                // OK while the session lives
   CallList waiting_ ABSL_GUARDED_BY(mutex_);                // for their turn and a slot
   CallList finishing_ ABSL_GUARDED_BY(mutex_);              // for the devices
-  bool watched_ ABSL_GUARDED_BY(mutex_) = false;            // the poller has it
+  std::vector<PlanFollower*> followers_ ABSL_GUARDED_BY(mutex_);
+  bool watched_ ABSL_GUARDED_BY(mutex_) = false;  // the poller has it
   Clock::time_point last_used_ ABSL_GUARDED_BY(mutex_) = opened_;
   SessionStatistics counts_ ABSL_GUARDED_BY(mutex_);
 };

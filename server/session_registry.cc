@@ -33,7 +33,7 @@ absl::StatusOr<std::shared_ptr<Session>> SessionRegistry::Open(
   GDNPLAN_ASSIGN_OR_RETURN(SessionIdentity identity, Reserve());
   // Without the lock: this takes long, and other sessions must not notice.
   absl::StatusOr<std::shared_ptr<Session>> session =
-      Session::Create(std::move(identity), std::move(options), devices, poller_);
+      Session::Create(std::move(identity), std::move(options), devices, poller_, fatal_);
   if (!session.ok()) {
     Release();
     return session;

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "server/boot.h"
 #include "server/device.h"
+#include "server/fatal_error.h"
 #include "server/mutex.h"
 #include "server/session.h"
 #include "server/session_poller.h"
@@ -56,6 +57,8 @@ class SessionRegistry {
   const Boot& boot() const { return *boot_; }
   const Session::Devices& devices() const { return devices_; }
   const Limits& limits() const { return limits_; }
+  // What the sessions' devices met.
+  FatalError& fatal_error() { return fatal_; }
 
  private:
   absl::StatusOr<Session::Devices> FindDevices(const std::vector<std::string>& ids) const;
@@ -66,6 +69,7 @@ class SessionRegistry {
   const std::shared_ptr<Boot> boot_;
   const Session::Devices devices_;
   const Limits limits_;
+  FatalError fatal_;
   SessionPoller poller_;
 
   mutable Mutex mutex_;

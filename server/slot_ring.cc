@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gdnplan/plan/status.h"
+#include "server/nvtx.h"
 
 namespace gdnplan::server {
 
@@ -83,7 +84,10 @@ void SlotRing::ReleaseAllConsumers() {
 absl::StatusOr<PlanResult> SlotRing::Plan(const plan::BatchView& batch) {
   const int32_t index = next_index();
   Slot& slot = slots_[static_cast<size_t>(index)];
-  GDNPLAN_RETURN_IF_ERROR(slot.planner.Plan(batch));
+  {
+    const NvtxRange range("layout");
+    GDNPLAN_RETURN_IF_ERROR(slot.planner.Plan(batch));
+  }
   const uint64_t after_consumed = guarded_ ? slot.timeline_value : 0;
   last_plan_id_ = ++last_value_;
   ++num_plans_;
@@ -133,10 +137,41 @@ absl::StatusOr<PlanResult> SlotRing::WriteAll(int32_t index, int32_t group,
       failed_ = true;
       return written.status();
     }
+    arena.fills->Count(written->fill);
     result.fill = written->fill;
     result.complete = result.complete && written->complete;
   }
   return result;
+}
+
+bool SlotRing::HasDeferred() const {
+  return std::any_of(arenas_.begin(), arenas_.end(),
+                     [](const SessionArena& arena) { return arena.memory->HasDeferred(); });
+}
+
+absl::StatusOr<bool> SlotRing::Advance() {
+  bool advanced = false;
+  for (const SessionArena& arena : arenas_) {
+    const absl::StatusOr<bool> some = arena.memory->Advance();
+    if (!some.ok()) {
+      failed_ = true;
+      return some.status();
+    }
+    advanced = advanced || *some;
+  }
+  return advanced;
+}
+
+absl::Status SlotRing::CheckBusy() {
+  const int32_t index = next_index();
+  for (const SessionArena& arena : arenas_) {
+    const absl::StatusOr<bool> ready =
+        arena.memory->IsReady(index, slots_[static_cast<size_t>(index)].timeline_value);
+    if (ready.ok()) continue;
+    failed_ = true;
+    return ready.status();
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> SlotRing::IsReady(int32_t slot, uint64_t timeline_value) {

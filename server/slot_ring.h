@@ -23,6 +23,7 @@ namespace gdnplan::server {
 struct SessionArena {
   std::string device_id;
   std::unique_ptr<DeviceArena> memory;
+  std::shared_ptr<FillCounter> fills = std::make_shared<FillCounter>();  // the device's
 };
 
 // Not thread safe. Does not allocate after it was made, unless a request is refused.
@@ -55,8 +56,16 @@ class SlotRing {
   absl::StatusOr<PlanResult> Update(uint64_t plan_id, int32_t group,
                                     const plan::BlockTableView& table);
 
+  // See DeviceArena.
+  bool HasDeferred() const;
+  absl::StatusOr<bool> Advance();
+
   // Whether the bytes are there on every device. An error is a device's.
   absl::StatusOr<bool> IsReady(int32_t slot, uint64_t timeline_value);
+
+  // Whether the devices still work, asked when the next slot does not become free. An error is a
+  // device's.
+  absl::Status CheckBusy();
 
   // The ring must not be used further.
   bool failed() const { return failed_; }

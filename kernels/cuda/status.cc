@@ -3,15 +3,13 @@
 #include "gdnplan/cuda/status.h"
 
 #include <cstdio>
+#include <utility>
 
-#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "gdnplan/plan/status.h"
 
 namespace gdnplan::cuda {
 namespace {
-
-constexpr absl::string_view kStickyPayload = "gdnplan/sticky-cuda-error";
 
 absl::StatusCode CodeOf(cudaError_t error) {
   switch (error) {
@@ -61,16 +59,13 @@ bool IsSticky(cudaError_t error) {
   }
 }
 
-bool IsSticky(const absl::Status& status) { return status.GetPayload(kStickyPayload).has_value(); }
-
 absl::Status ToStatus(cudaError_t error, std::string_view call) {
   if (error == cudaSuccess) return absl::OkStatus();
   static_cast<void>(cudaGetLastError());
   absl::Status status(CodeOf(error),
                       absl::StrCat(cudaGetErrorName(error), " (", cudaGetErrorString(error),
                                    ") from ", plan::ToAbsl(call)));
-  if (IsSticky(error)) status.SetPayload(kStickyPayload, absl::Cord());
-  return status;
+  return IsSticky(error) ? plan::MakeSticky(std::move(status)) : status;
 }
 
 void LogIfError(cudaError_t error, std::string_view call) noexcept {

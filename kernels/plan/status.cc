@@ -6,6 +6,11 @@
 #include "absl/strings/str_cat.h"
 
 namespace gdnplan::plan {
+namespace {
+
+constexpr absl::string_view kStickyPayload = "gdnplan/sticky";
+
+}  // namespace
 
 absl::Status InvalidField(std::string_view field, std::string_view reason) {
   absl::Status status =
@@ -17,5 +22,12 @@ absl::Status InvalidField(std::string_view field, std::string_view reason) {
 absl::Status InvalidElement(std::string_view field, int64_t index, std::string_view reason) {
   return InvalidField(absl::StrCat(ToAbsl(field), "[", index, "]"), reason);
 }
+
+absl::Status MakeSticky(absl::Status status) {
+  status.SetPayload(kStickyPayload, absl::Cord());
+  return status;
+}
+
+bool IsSticky(const absl::Status& status) { return status.GetPayload(kStickyPayload).has_value(); }
 
 }  // namespace gdnplan::plan

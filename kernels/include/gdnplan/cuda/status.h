@@ -13,13 +13,12 @@ namespace gdnplan::cuda {
 
 // Code by kind: no memory -> ResourceExhausted; no device or driver -> FailedPrecondition; device
 // busy elsewhere -> Unavailable; all else -> Internal. The text has CUDA's name for the error and
-// the call. Clears CUDA's last error. A sticky error (the context is lost) carries a payload, see
-// IsSticky.
+// the call. Clears CUDA's last error. After a sticky error (the context is lost) plan::IsSticky is
+// true of the status.
 absl::Status ToStatus(cudaError_t error, std::string_view call);
 
 // Whether CUDA does nothing in this process any more after this error.
 bool IsSticky(cudaError_t error);
-bool IsSticky(const absl::Status& status);
 
 // For destructors: logs nothing when the runtime is shutting down, aborts never.
 void LogIfError(cudaError_t error, std::string_view call) noexcept;

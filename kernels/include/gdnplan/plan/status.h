@@ -43,4 +43,9 @@ absl::Status InvalidField(std::string_view field, std::string_view reason);
 // The same for one element: "field[index]: reason".
 absl::Status InvalidElement(std::string_view field, int64_t index, std::string_view reason);
 
+// Marks an error after which its device does nothing in this process any more. The mark is a
+// payload: copies of the status have it, a new status with the same text has not.
+absl::Status MakeSticky(absl::Status status);
+bool IsSticky(const absl::Status& status);
+
 }  // namespace gdnplan::plan
