@@ -26,6 +26,18 @@ v1::FillKind ToProto(FillKind kind) {
   return v1::FILL_KIND_UNSPECIFIED;
 }
 
+v1::FillMode ToProto(FillMode mode) {
+  switch (mode) {
+    case FillMode::kAuto:
+      return v1::FILL_MODE_AUTO;
+    case FillMode::kCopy:
+      return v1::FILL_MODE_COPY;
+    case FillMode::kKernel:
+      return v1::FILL_MODE_KERNEL;
+  }
+  return v1::FILL_MODE_UNSPECIFIED;
+}
+
 void Describe(const MemoryHandle& handle, v1::MemoryHandle& message) {
   if (const auto* posix = std::get_if<PosixSharedMemoryHandle>(&handle)) {
     message.mutable_posix_shared_memory()->set_name(posix->name);
@@ -49,6 +61,11 @@ void Describe(const DeviceInfo& info, v1::Device& message) {
   message.set_name(info.name);
   message.set_memory_bytes(info.memory_bytes);
   message.set_available_bytes(info.available_bytes);
+  if (info.fill_mode.has_value()) message.set_fill_mode(ToProto(*info.fill_mode));
+  message.set_mps(info.mps);
+  message.mutable_fills()->set_host(info.fills.host);
+  message.mutable_fills()->set_copy(info.fills.copy);
+  message.mutable_fills()->set_kernel(info.fills.kernel);
 }
 
 void Describe(const PlanResult& result, v1::Plan& message) {

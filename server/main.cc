@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spdlog/async.h>
@@ -16,13 +17,19 @@
 #include <thread>
 #include <variant>
 
+#include "absl/synchronization/mutex.h"
+#include "server/device_list.h"
 #include "server/options.h"
+#include "server/pid_distance.h"
 #include "server/server.h"
 
 namespace {
 
 using gdnplan::server::Options;
+using gdnplan::server::PidMove;
 using gdnplan::server::Server;
+
+constexpr int kContextLost = 70;  // exit status: start it again
 
 // Blocked in every thread to come, so that only sigwait sees them.
 sigset_t BlockSignals() {
@@ -33,6 +40,17 @@ sigset_t BlockSignals() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
   return signals;
+}
+
+// For requests that come one after the other and are waited for.
+void TuneProcess() {
+  // Distributions build Abseil such that its mutexes look for deadlocks at every lock, which takes
+  // a good part of each of gRPC's steps.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  // What a large message took stays for the next one, instead of going back to the kernel and
+  // coming again page by page.
+  mallopt(M_MMAP_THRESHOLD, 64 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
 // Connections and sessions take descriptors, and gRPC does not accept again once they ran out.
@@ -62,6 +80,19 @@ void StartLog(const std::string& level) {
   _exit(status);
 }
 
+// No destructor runs: those of sessions wait for a device that does nothing any more. A thread of
+// its own lets the one that met the error answer its caller meanwhile.
+void EndAfter(const absl::Status& error) {
+  std::thread([text = std::string(error.message())] {
+    spdlog::critical(
+        "{}: CUDA does nothing in this process any more, so it ends with status {}; its sessions "
+        "are lost, and clients open new ones once it was started again",
+        text, kContextLost);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    Exit(kContextLost);
+  }).detach();
+}
+
 int Wait(const sigset_t& signals) {
   int signal = 0;
   while (sigwait(&signals, &signal) != 0) {
@@ -69,8 +100,35 @@ int Wait(const sigset_t& signals) {
   return signal;
 }
 
+// A second signal means now. But one that was sent to this process and to its parent, which passes
+// it on, comes twice and is one.
+void EndAtSecondSignal(const sigset_t& signals) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const timespec none{};
+  while (sigtimedwait(&signals, nullptr, &none) > 0) {
+  }
+  _exit(128 + Wait(signals));
+}
+
+// Before any thread.
+PidMove LeaveLowPids(const Options& options) {
+  const auto selection = gdnplan::server::ParseDeviceSelection(options.server.device);
+  if (!selection.ok() || !MayUseCuda(*selection)) return {};
+  return gdnplan::server::TakeDistantPid(options.min_pid);
+}
+
+void Log(const PidMove& move) {
+  if (move.from != 0) {
+    spdlog::info("process {} serves, {} waits for it: CUDA IPC needs PIDs that differ", getpid(),
+                 move.from);
+  }
+  if (!move.warning.empty()) spdlog::warn("{}", move.warning);
+}
+
 int Serve(const Options& options, const sigset_t& signals) {
-  absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(options.server);
+  gdnplan::server::ServerOptions server_options = options.server;
+  server_options.on_fatal_error = EndAfter;
+  absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(server_options);
   if (!server.ok()) {
     spdlog::error("{}", std::string(server.status().message()));
     return EXIT_FAILURE;
@@ -78,8 +136,7 @@ int Serve(const Options& options, const sigset_t& signals) {
   std::printf("%s\n", (*server)->StartupLine().c_str());
   std::fflush(stdout);
   spdlog::info("signal {}: shutting down", Wait(signals));
-  // A second one means now.
-  std::thread([signals] { _exit(128 + Wait(signals)); }).detach();
+  std::thread([signals] { EndAtSecondSignal(signals); }).detach();
   (*server)->Shutdown(options.shutdown_grace);
   return EXIT_SUCCESS;
 }
@@ -91,7 +148,10 @@ int main(int argc, char** argv) {
   if (const int* status = std::get_if<int>(&parsed)) return *status;
   const Options& options = std::get<Options>(parsed);
   const sigset_t signals = BlockSignals();
+  const PidMove move = LeaveLowPids(options);
+  TuneProcess();
   RaiseDescriptorLimit();
   StartLog(options.log_level);
+  Log(move);
   Exit(Serve(options, signals));
 }

@@ -14,12 +14,18 @@ namespace {
 
 constexpr int kMinMessageBytes = 64 << 10;
 constexpr int kMaxMessageBytes = 1 << 30;
+// Linux has PIDs up to 32767 everywhere.
+constexpr int kMaxMinPid = 30'000;
 constexpr int kUsageError = 2;
+constexpr char kFooter[] =
+    "Exit status: 0 after SIGTERM or SIGINT, 1 if it cannot serve, 2 on wrong usage, 70 when an "
+    "error of a GPU has left CUDA unusable in this process: start it again.";
 
 // What needs a look before it becomes an option.
 struct Raw {
   int64_t grace_ms = 0;
   std::string fill = "auto";
+  std::string poll = "adaptive";
 };
 
 FillMode FillModeOf(const std::string& text) {
@@ -27,7 +33,13 @@ FillMode FillModeOf(const std::string& text) {
   return text == "kernel" ? FillMode::kKernel : FillMode::kAuto;
 }
 
+PollMode PollModeOf(const std::string& text) {
+  if (text == "always") return PollMode::kAlways;
+  return text == "never" ? PollMode::kNever : PollMode::kAdaptive;
+}
+
 void Describe(CLI::App& app, Options& options, Raw& raw) {
+  app.footer(kFooter);
   app.option_defaults()->always_capture_default();
   app.set_version_flag("--version", std::string("gdnplan-server ") + kVersion);
   app.add_option(
@@ -47,6 +59,22 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
                  "does), kernel (for MPS or a GPU of its own), or auto")
       ->envname("GDNPLAN_FILL")
       ->check(CLI::IsMember({"auto", "copy", "kernel"}));
+  app.add_option("--min-pid", options.min_pid,
+                 "With a GPU: go on in a child process whose PID is at least this and hard to meet "
+                 "again, since CUDA IPC fails between containers when server and worker have the "
+                 "same PID. 0: never")
+      ->envname("GDNPLAN_MIN_PID")
+      ->check(CLI::Range(0, kMaxMinPid));
+  app.add_option("--poll", raw.poll,
+                 "How requests are waited for: always (polls, which takes a core of each thread "
+                 "that carries streams and answers soonest), never (sleeps), or adaptive (polls "
+                 "between requests that come densely)")
+      ->envname("GDNPLAN_POLL")
+      ->check(CLI::IsMember({"adaptive", "always", "never"}));
+  app.add_option("--rpc-threads", options.server.rpc_threads,
+                 "Threads that carry streams. 0: one for every four cores, up to four")
+      ->envname("GDNPLAN_RPC_THREADS")
+      ->check(CLI::Range(0, 64));
   app.add_option("--max-sessions", options.server.max_sessions, "Sessions open at a time")
       ->envname("GDNPLAN_MAX_SESSIONS")
       ->check(CLI::Range(1, 100'000));
@@ -81,6 +109,7 @@ std::variant<Options, int> ParseOptions(int argc, const char* const* argv) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
   options.server.fill = FillModeOf(raw.fill);
+  options.server.poll = PollModeOf(raw.poll);
   options.shutdown_grace = std::chrono::milliseconds(raw.grace_ms);
   return options;
 }

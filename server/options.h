@@ -15,6 +15,7 @@ struct Options {
   ServerOptions server;
   std::string log_level = "info";
   std::chrono::milliseconds shutdown_grace{5000};
+  int min_pid = 1000;  // of a server that may use CUDA, see TakeDistantPid; 0: any
 };
 
 // The options, or the status to exit with: help and version were printed, or an error was.

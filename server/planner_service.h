@@ -6,10 +6,16 @@
 #include <grpcpp/grpcpp.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <variant>
 
 #include "gdnplan/v1/planner.grpc.pb.h"
+#include "server/rpc/poll_mode.h"
+#include "server/rpc/stream_host.h"
+#include "server/rpc/unary_call.h"
 #include "server/session_registry.h"
+#include "server/submission.h"
 #include "server/work_queue.h"
 
 namespace gdnplan::server {
@@ -17,48 +23,91 @@ namespace gdnplan::server {
 struct ServiceOptions {
   uint32_t max_message_bytes = 0;
   std::string host_page_probe;  // name of a shared memory object that holds the boot id
+  PollMode poll = PollMode::kAdaptive;
 };
 
-// Thread safe. No method blocks its thread: what is slow runs on a queue of the service's own, and
-// calls that wait are the sessions' business.
-class PlannerService final : public v1::Planner::CallbackService {
+// No handler blocks the thread that serves the completion queue: what is slow runs on queues of the
+// service's own, and calls that wait are the sessions' business.
+class PlannerService {
  public:
-  // The registry must outlive the service, and the service its server.
+  // The registry must outlive the service, and the service its completion threads.
   PlannerService(SessionRegistry& registry, const ServiceOptions& options);
 
-  grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
-                                          const v1::GetServerInfoRequest* request,
-                                          v1::GetServerInfoResponse* response) override;
-  grpc::ServerUnaryReactor* OpenSession(grpc::CallbackServerContext* context,
-                                        const v1::OpenSessionRequest* request,
-                                        v1::OpenSessionResponse* response) override;
-  grpc::ServerUnaryReactor* AttachSession(grpc::CallbackServerContext* context,
-                                          const v1::AttachSessionRequest* request,
-                                          v1::AttachSessionResponse* response) override;
-  grpc::ServerUnaryReactor* CloseSession(grpc::CallbackServerContext* context,
-                                         const v1::CloseSessionRequest* request,
-                                         v1::CloseSessionResponse* response) override;
-  grpc::ServerUnaryReactor* Heartbeat(grpc::CallbackServerContext* context,
-                                      const v1::HeartbeatRequest* request,
-                                      v1::HeartbeatResponse* response) override;
-  grpc::ServerUnaryReactor* ListSessions(grpc::CallbackServerContext* context,
-                                         const v1::ListSessionsRequest* request,
-                                         v1::ListSessionsResponse* response) override;
-  grpc::ServerUnaryReactor* Plan(grpc::CallbackServerContext* context,
-                                 const v1::PlanRequest* request,
-                                 v1::PlanResponse* response) override;
-  grpc::ServerBidiReactor<v1::PlanStreamRequest, v1::PlanStreamResponse>* PlanStream(
-      grpc::CallbackServerContext* context) override;
-  grpc::ServerWriteReactor<v1::WatchPlansResponse>* WatchPlans(
-      grpc::CallbackServerContext* context, const v1::WatchPlansRequest* request) override;
-  grpc::ServerUnaryReactor* UpdateBlockTable(grpc::CallbackServerContext* context,
-                                             const v1::UpdateBlockTableRequest* request,
-                                             v1::UpdateBlockTableResponse* response) override;
+  grpc::Service& service() { return service_; }
+  // Answers from now on. The first thread accepts; it and the others carry streams.
+  void Serve(const CompletionThreads& threads);
+  // Ends all streams, for the server shuts down.
+  void StopStreams() { streams_.Stop(); }
 
  private:
+  using Service = v1::Planner::AsyncService;
+
+  // A unary call on its way through a session.
+  template <typename Call>
+  class UnarySubmission final : public Submission {
+   public:
+    void Start(Call& call, SessionRegistry& registry);
+    void Done(const absl::StatusOr<PlanResult>& result) override;
+    bool Abandoned() const override { return call_->cancelled(); }
+
+   private:
+    Call* call_ = nullptr;
+    std::shared_ptr<Session> session_;
+  };
+  struct PlanState;
+  struct UpdateState;
+
+  using None = std::monostate;
+  using InfoCall = UnaryCall<v1::GetServerInfoRequest, v1::GetServerInfoResponse, None>;
+  // With the id of the session that was opened.
+  using OpenCall = UnaryCall<v1::OpenSessionRequest, v1::OpenSessionResponse, std::string>;
+  using AttachCall = UnaryCall<v1::AttachSessionRequest, v1::AttachSessionResponse, None>;
+  using CloseCall = UnaryCall<v1::CloseSessionRequest, v1::CloseSessionResponse, None>;
+  using HeartbeatCall = UnaryCall<v1::HeartbeatRequest, v1::HeartbeatResponse, None>;
+  using ListCall = UnaryCall<v1::ListSessionsRequest, v1::ListSessionsResponse, None>;
+  using PlanCall = UnaryCall<v1::PlanRequest, v1::PlanResponse, PlanState>;
+  using UpdateCall =
+      UnaryCall<v1::UpdateBlockTableRequest, v1::UpdateBlockTableResponse, UpdateState>;
+  struct PlanState {
+    UnarySubmission<PlanCall> submission;
+  };
+  struct UpdateState {
+    UnarySubmission<UpdateCall> submission;
+  };
+
+  // `request`: the generated service's Request... method.
+  template <typename Call, typename RequestMethod>
+  auto Requester(RequestMethod request);
+  // The handler's status finishes the call. It runs on `work`, if given.
+  template <typename Call, typename RequestMethod, typename Handler>
+  typename Call::Method Make(RequestMethod request, Handler handler, WorkQueue* work = nullptr);
+  template <typename Call, typename RequestMethod>
+  typename Call::Method MakeSubmitted(RequestMethod request);
+  OpenCall::Method MakeOpen();
+
+  void GetServerInfo(v1::GetServerInfoResponse& response) const;
+  absl::Status Open(OpenCall& call);
+  absl::Status Attach(const v1::AttachSessionRequest& request, v1::AttachSessionResponse& response);
+  absl::Status Close(const std::string& id);
+  absl::Status Heartbeat(const v1::HeartbeatRequest& request, v1::HeartbeatResponse& response);
+
   SessionRegistry& registry_;
   const ServiceOptions options_;
-  WorkQueue slow_;  // opening and closing
+  Service service_;
+  StreamHost streams_;
+
+  const InfoCall::Method info_;
+  const OpenCall::Method open_;
+  const AttachCall::Method attach_;
+  const CloseCall::Method close_;
+  const HeartbeatCall::Method heartbeat_;
+  const ListCall::Method list_;
+  const PlanCall::Method plan_;
+  const UpdateCall::Method update_;
+
+  // Last, for their tasks use the others.
+  WorkQueue slow_;   // opening and closing
+  WorkQueue quick_;  // what asks a driver, but allocates nothing
 };
 
 }  // namespace gdnplan::server

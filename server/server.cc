@@ -4,7 +4,6 @@
 
 #include <grpcpp/ext/channelz_service_plugin.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
-#include <grpcpp/health_check_service_interface.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
@@ -20,15 +19,15 @@
 #include "server/listen_address.h"
 #include "server/shared_memory.h"
 #include "server/version.h"
+#include "wire/transport.h"
 
 namespace gdnplan::server {
 namespace {
 
-// The standard services. They are asked for before a builder is made, once in a process.
+// The standard services but health. They are asked for before a builder is made, once in a process.
 void AddStandardServices() {
   static std::once_flag once;
   std::call_once(once, [] {
-    grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::channelz::experimental::InitChannelzService();
   });
@@ -37,6 +36,9 @@ void AddStandardServices() {
 void SetArguments(const ServerOptions& options, grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(options.max_message_bytes);
   builder.SetMaxSendMessageSize(options.max_message_bytes);
+  wire::TuneTransport(
+      [&builder](const char* name, int value) { builder.AddChannelArgument(name, value); });
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0);  // answers are small
   // A busy port is an error, not a share of its connections.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   // Clients ping idle connections to notice a server that is gone; gRPC's default is to hang up on
@@ -46,6 +48,12 @@ void SetArguments(const ServerOptions& options, grpc::ServerBuilder& builder) {
   // And the server notices clients that are gone.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+}
+
+// More threads carry more streams, and one core each is theirs while they poll.
+int RpcThreads(const ServerOptions& options) {
+  if (options.rpc_threads > 0) return options.rpc_threads;
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 4, 1, 4);
 }
 
 // Sockets made while it lives are open to owner and group.
@@ -78,6 +86,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   GDNPLAN_ASSIGN_OR_RETURN(std::shared_ptr<Boot> boot, Boot::Create());
   GDNPLAN_ASSIGN_OR_RETURN(DeviceList list, OpenDevices(selection, boot));
   if (!list.note.empty()) spdlog::warn("device: {}", list.note);
+  for (const std::shared_ptr<Device>& device : list.devices) {
+    const DeviceInfo info = device->info();
+    if (!info.fill_mode.has_value()) continue;
+    spdlog::info("device {} ({}): fill {}", info.id, info.name, Explain(*info.fill_mode, info.mps));
+  }
   return Start(options, std::move(boot), std::move(list.devices));
 }
 
@@ -88,7 +101,12 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   std::unique_ptr<Server> server(
       new Server(options, std::move(probe), std::move(boot), std::move(devices)));
   GDNPLAN_RETURN_IF_ERROR(server->Listen(options));
-  server->SetHealth(true);
+  server->health_.SetServing(true);
+  server->registry_.fatal_error().SetHandler(
+      [raw = server.get(), handler = options.on_fatal_error](const absl::Status& error) {
+        raw->health_.SetServing(false);
+        if (handler) handler(error);
+      });
   return server;
 }
 
@@ -97,7 +115,9 @@ Server::Server(const ServerOptions& options, SharedMemory probe, std::shared_ptr
     : probe_(std::move(probe)),
       registry_(std::move(boot), std::move(devices), {.max_sessions = options.max_sessions}),
       service_(registry_, {.max_message_bytes = static_cast<uint32_t>(options.max_message_bytes),
-                           .host_page_probe = probe_.name()}) {}
+                           .host_page_probe = probe_.name(),
+                           .poll = options.poll}),
+      health_({std::string(v1::Planner::service_full_name())}) {}
 
 Server::~Server() {
   if (server_ != nullptr) Shutdown(std::chrono::milliseconds(0));
@@ -119,7 +139,12 @@ absl::Status Server::Listen(const ServerOptions& options) {
   AddStandardServices();
   grpc::ServerBuilder builder;
   SetArguments(options, builder);
-  builder.RegisterService(&service_);
+  builder.RegisterService(&service_.service());
+  builder.RegisterService(&health_.service());
+  for (int i = 0; i < RpcThreads(options); ++i) {
+    threads_.push_back(std::make_unique<CompletionThread>(builder.AddCompletionQueue(),
+                                                          options.poll, /*always_on=*/i == 0));
+  }
   // gRPC sets a port only once it is bound, one after the other.
   std::vector<int> ports(addresses.size(), -1);
   for (size_t i = 0; i < addresses.size(); ++i) {
@@ -138,16 +163,13 @@ absl::Status Server::Listen(const ServerOptions& options) {
         absl::StrCat("listen: cannot listen on ", which,
                      "; is the port in use, or the host not this machine's?"));
   }
-  for (size_t i = 0; i < addresses.size(); ++i)
+  for (size_t i = 0; i < addresses.size(); ++i) {
     addresses_.push_back(addresses[i].ToString(ports[i]));
+  }
+  service_.Serve(threads_);
+  health_.Serve(*threads_.front());
+  for (const auto& thread : threads_) thread->Start();
   return absl::OkStatus();
-}
-
-void Server::SetHealth(bool serving) {
-  // Sets "" as well.
-  grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();
-  health->SetServingStatus(serving);
-  health->SetServingStatus(v1::Planner::service_full_name(), serving);
 }
 
 std::string Server::StartupLine() const {
@@ -163,10 +185,14 @@ std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
 }
 
 void Server::Shutdown(std::chrono::milliseconds grace) {
-  SetHealth(false);
+  health_.SetServing(false);
   registry_.StopOpening();
+  service_.StopStreams();
+  health_.Stop();
   server_->Shutdown(std::chrono::system_clock::now() + grace);
   registry_.CloseAll();
+  registry_.fatal_error().SetHandler(nullptr);
+  for (const auto& thread : threads_) thread->Stop();
   server_.reset();
   claims_.clear();
 }

@@ -6,6 +6,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "absl/status/statusor.h"
 #include "server/fill_mode.h"
 #include "server/planner_service.h"
+#include "server/rpc/completion_thread.h"
+#include "server/rpc/health_service.h"
+#include "server/rpc/poll_mode.h"
 #include "server/session_registry.h"
 #include "server/shared_memory.h"
 #include "server/unix_socket_claim.h"
@@ -23,8 +27,13 @@ struct ServerOptions {
   std::vector<std::string> listen;  // as ListenAddress::Parse takes them; may be empty
   std::string device = "auto";      // as ParseDeviceSelection takes it
   FillMode fill = FillMode::kAuto;  // of GPUs
+  PollMode poll = PollMode::kAdaptive;
+  int rpc_threads = 0;  // that carry streams; 0: as the machine has cores
   int max_sessions = 64;
   int max_message_bytes = 64 << 20;
+  // Called once, with health off already, when a device's error means that this process has to end
+  // (see FatalError): must not block, nor wait for the server.
+  std::function<void(const absl::Status& error)> on_fatal_error;
 };
 
 // Serves from Start to Shutdown.
@@ -53,14 +62,16 @@ class Server {
   Server(const ServerOptions& options, SharedMemory probe, std::shared_ptr<Boot> boot,
          Session::Devices devices);
   absl::Status Listen(const ServerOptions& options);
-  void SetHealth(bool serving);
 
   const SharedMemory probe_;  // holds the boot id
   SessionRegistry registry_;
   PlannerService service_;
+  HealthService health_;
   std::vector<UnixSocketClaim> claims_;
   std::vector<std::string> addresses_;
-  std::unique_ptr<grpc::Server> server_;  // last: it uses the others
+  // Last, for they use the others; and the threads go after the server.
+  CompletionThreads threads_;
+  std::unique_ptr<grpc::Server> server_;
 };
 
 }  // namespace gdnplan::server

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "server/rpc/plan_stream.h"
+
+#include <utility>
+
+#include "server/describe.h"
+#include "server/rpc/stream_host.h"
+#include "wire/grpc_status.h"
+
+namespace gdnplan::server {
+
+PlanStream::PlanStream(StreamHost& host, CompletionThread& acceptor)
+    : RpcCall(host.ThreadForNextStream()), host_(host), acceptor_(acceptor), io_(&context()) {
+  for (Item& item : items_) item.stream = this;
+  host_.service().RequestPlanStream(&context(), &io_, &queue(), &acceptor.queue(), start_tag());
+}
+
+void PlanStream::OnStart() {
+  // In this order, for the next one's thread depends on this one's.
+  const absl::Status added = host_.Add(*this);
+  Post(host_, acceptor_);
+  MutexLock lock(mutex_);
+  if (!added.ok()) {
+    end_ = added;
+    no_more_requests_ = true;
+  }
+  Continue();
+}
+
+void PlanStream::OnOver() {
+  host_.Remove(*this);
+  MutexLock lock(mutex_);
+  // Cancelled or sent: in both cases nothing is left to be told.
+  no_more_requests_ = true;
+  no_more_answers_ = true;
+  Continue();
+}
+
+void PlanStream::Stop(const absl::Status& reason) {
+  MutexLock lock(mutex_);
+  no_more_requests_ = true;
+  if (end_.ok()) end_ = reason;
+  Continue();
+}
+
+void PlanStream::OnRead(bool ok) {
+  Item* item = nullptr;
+  {
+    MutexLock lock(mutex_);
+    reading_ = false;
+    no_more_requests_ = no_more_requests_ || !ok;
+    // A request that comes after the end is dropped, for its plan would never be answered.
+    if (!no_more_requests_) {
+      item = &ItemAt(next_++);
+      item->answered = false;
+    } else {
+      Continue();
+    }
+  }
+  if (item != nullptr) {
+    // Before the next read, so that the answer is not kept waiting.
+    Submit(*item);
+    MutexLock lock(mutex_);
+    Continue();
+  }
+  EndOperation();
+}
+
+void PlanStream::Submit(Item& item) {
+  if (session_ == nullptr) {
+    absl::StatusOr<std::shared_ptr<Session>> session =
+        host_.registry().Find(item.request.session_id());
+    if (!session.ok()) {
+      Stop(session.status());
+      return Answer(item, session.status());
+    }
+    session_ = *std::move(session);
+  }
+  const absl::Status taken = item.Take(item.request);
+  if (!taken.ok()) return Answer(item, taken);
+  BeginOperation();  // until Done
+  session_->Submit(item);
+}
+
+void PlanStream::Answer(Item& item, const absl::StatusOr<PlanResult>& result) {
+  item.response.set_tag(item.request.tag());
+  if (result.ok()) {
+    Describe(*result, *item.response.mutable_plan());
+  } else {
+    v1::PlanError& error = *item.response.mutable_error();
+    error.set_code(static_cast<int32_t>(result.status().code()));
+    error.set_message(std::string(result.status().message()));
+  }
+  MutexLock lock(mutex_);
+  item.answered = true;
+  Continue();
+}
+
+void PlanStream::OnWritten(bool ok) {
+  {
+    MutexLock lock(mutex_);
+    writing_ = false;
+    ++first_;
+    if (!ok) no_more_requests_ = no_more_answers_ = true;
+    Continue();
+  }
+  EndOperation();
+}
+
+void PlanStream::Continue() {
+  if (finished_) return;
+  if (no_more_answers_ && !writing_) {
+    while (first_ < next_ && ItemAt(first_).answered) ++first_;
+  }
+  if (!writing_ && first_ < next_ && ItemAt(first_).answered) {
+    writing_ = true;
+    BeginOperation();
+    io_.Write(ItemAt(first_).response, &write_tag_);
+  }
+  if (!reading_ && !no_more_requests_ && next_ - first_ < kMaxInFlight) {
+    reading_ = true;
+    BeginOperation();
+    io_.Read(&ItemAt(next_).request, &read_tag_);
+  }
+  if (no_more_requests_ && first_ == next_ && !writing_) {
+    finished_ = true;
+    BeginOperation();
+    io_.Finish(wire::ToGrpc(end_), &finish_tag_);
+  }
+}
+
+}  // namespace gdnplan::server

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// What the streams of a server share.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gdnplan/v1/planner.grpc.pb.h"
+#include "server/mutex.h"
+#include "server/rpc/announcer.h"
+#include "server/rpc/completion_thread.h"
+#include "server/session_registry.h"
+
+namespace gdnplan::server {
+
+class PlanStream;
+class PlanWatch;
+
+using CompletionThreads = std::vector<std::unique_ptr<CompletionThread>>;
+
+// Thread safe. Outlives the completion threads.
+class StreamHost {
+ public:
+  StreamHost(v1::Planner::AsyncService& service, SessionRegistry& registry)
+      : service_(service), registry_(registry) {}
+
+  v1::Planner::AsyncService& service() { return service_; }
+  SessionRegistry& registry() { return registry_; }
+  Announcer& announcer() { return announcer_; }
+
+  // Accepts streams from now on, with the first of the threads. They outlive every stream.
+  void Serve(const CompletionThreads& threads);
+  // Where the next stream's events go.
+  CompletionThread& ThreadForNextStream();
+
+  // Streams that Stop reaches. Unavailable once stopped.
+  absl::Status Add(PlanStream& stream);
+  absl::Status Add(PlanWatch& watch);
+  void Remove(PlanStream& stream);
+  void Remove(PlanWatch& watch);
+  // Streams answer what they have read and end; no new ones are served.
+  void Stop();
+
+ private:
+  void Count(const PlanStream& stream, int change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  v1::Planner::AsyncService& service_;
+  SessionRegistry& registry_;
+  Announcer announcer_;
+
+  Mutex mutex_;
+  struct Thread {
+    CompletionThread* thread;
+    int num_streams;
+  };
+  std::vector<Thread> threads_ ABSL_GUARDED_BY(mutex_);
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  std::set<PlanStream*> streams_ ABSL_GUARDED_BY(mutex_);
+  std::set<PlanWatch*> watches_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace gdnplan::server
