@@ -143,8 +143,8 @@ absl::Status CheckPid(const CudaIpcMemory& ipc) {
   return absl::FailedPreconditionError(absl::StrCat(
       "this process and the server are both PID ", ipc.exporter_pid,
       ": either this is the server's own process, or the two are in different PID namespaces, and "
-      "CUDA cannot tell them apart; start one of them with another PID (an init process in its "
-      "container does)"));
+      "CUDA cannot tell them apart; start one of them with another PID (gdnplan-server does with "
+      "--min-pid, which is on by default)"));
 }
 
 absl::StatusOr<plan::ArenaHeader> ReadHeader(const std::byte* arena) {

@@ -23,6 +23,21 @@ absl::Status Bad(std::string_view field, std::string_view reason) {
       "the server's description of the session is wrong: ", ToAbsl(field), ": ", ToAbsl(reason)));
 }
 
+FillMode ToFillMode(v1::FillMode mode) {
+  switch (mode) {
+    case v1::FILL_MODE_UNSPECIFIED:
+      return FillMode::kNone;
+    case v1::FILL_MODE_AUTO:
+      return FillMode::kAuto;
+    case v1::FILL_MODE_COPY:
+      return FillMode::kCopy;
+    case v1::FILL_MODE_KERNEL:
+      return FillMode::kKernel;
+    default:
+      return FillMode::kUnknown;
+  }
+}
+
 DeviceInfo ToDevice(const v1::Device& message) {
   DeviceInfo device;
   switch (message.kind()) {
@@ -39,6 +54,9 @@ DeviceInfo ToDevice(const v1::Device& message) {
   device.name = message.name();
   device.memory_bytes = message.memory_bytes();
   device.available_bytes = message.available_bytes();
+  device.fill_mode = ToFillMode(message.fill_mode());
+  device.mps = message.mps();
+  device.fills = {message.fills().host(), message.fills().copy(), message.fills().kernel()};
   return device;
 }
 

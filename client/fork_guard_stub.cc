@@ -48,16 +48,33 @@ class ForkGuardStub final : public Stub {
     return Call(context, request, &Stub::UpdateBlockTable);
   }
 
+  absl::StatusOr<std::unique_ptr<StubStream>> PlanStream(bool poll) override {
+    const absl::Status usable = Check();
+    if (!usable.ok()) return usable;
+    return stub_->PlanStream(poll);
+  }
+  absl::StatusOr<std::unique_ptr<StubWatch>> WatchPlans(const v1::WatchPlansRequest& request,
+                                                        bool poll) override {
+    const absl::Status usable = Check();
+    if (!usable.ok()) return usable;
+    return stub_->WatchPlans(request, poll);
+  }
+
  private:
+  absl::Status Check() const {
+    const pid_t pid = getpid();
+    if (pid == pid_) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("this client was made by process ", pid_, " and cannot be used in process ",
+                     pid, ", forked from it; connect anew after the fork"));
+  }
+
   template <typename Request, typename Response>
   absl::StatusOr<Response> Call(const CallContext& context, const Request& request,
                                 absl::StatusOr<Response> (Stub::*method)(const CallContext&,
                                                                          const Request&)) {
-    if (const pid_t pid = getpid(); pid != pid_) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("this client was made by process ", pid_, " and cannot be used in process ",
-                       pid, ", forked from it; connect anew after the fork"));
-    }
+    const absl::Status usable = Check();
+    if (!usable.ok()) return usable;
     return (stub_.get()->*method)(context, request);
   }
 

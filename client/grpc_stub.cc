@@ -8,8 +8,10 @@
 #include <chrono>
 #include <utility>
 
+#include "client/grpc_streams.h"
 #include "gdnplan/v1/planner.grpc.pb.h"
 #include "wire/grpc_status.h"
+#include "wire/transport.h"
 
 namespace gdnplan::client {
 namespace {
@@ -25,6 +27,11 @@ grpc::ChannelArguments Arguments() {
   // A proxy that the environment names for the web is none for a service on this machine.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(-1);
+  wire::TuneTransport([&arguments](const char* name, int value) { arguments.SetInt(name, value); });
+  // No filters for what is not used here, such as compression; each takes its time from every
+  // message. But deadlines are.
+  arguments.SetInt(GRPC_ARG_MINIMAL_STACK, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_DEADLINE_CHECKS, 1);
   return arguments;
 }
 
@@ -70,6 +77,14 @@ class GrpcStub final : public Stub {
   absl::StatusOr<v1::UpdateBlockTableResponse> UpdateBlockTable(
       const CallContext& context, const v1::UpdateBlockTableRequest& request) override {
     return Call(context, request, &v1::Planner::Stub::UpdateBlockTable);
+  }
+
+  absl::StatusOr<std::unique_ptr<StubStream>> PlanStream(bool poll) override {
+    return MakeGrpcStream(*stub_, poll);
+  }
+  absl::StatusOr<std::unique_ptr<StubWatch>> WatchPlans(const v1::WatchPlansRequest& request,
+                                                        bool poll) override {
+    return MakeGrpcWatch(*stub_, request, poll);
   }
 
  private:

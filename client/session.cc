@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/answer.h"
 #include "client/describe.h"
+#include "client/plan_stream_state.h"
 #include "client/session_state.h"
 #include "gdnplan/plan/status.h"
 #include "wire/convert.h"
@@ -22,18 +24,6 @@ constexpr std::chrono::milliseconds kCloseInDestructor{2'000};
 CallContext Context(const SessionState& state,
                     const std::optional<std::chrono::milliseconds>& deadline = std::nullopt) {
   return {.deadline = deadline.value_or(state.options().call_deadline)};
-}
-
-v1::Completion ToCompletion(const PlanOptions& options) {
-  return options.wait_complete ? v1::COMPLETION_WAIT : v1::COMPLETION_ENQUEUED;
-}
-
-// An answer of the server, so that whatever is wrong with it is not the caller's doing.
-absl::StatusOr<PlanRecord> FromAnswer(const v1::Plan& message) {
-  absl::StatusOr<PlanRecord> record = ToRecord(message);
-  if (record.ok()) return record;
-  return absl::InternalError(
-      absl::StrCat("the server's plan is wrong: ", record.status().message()));
 }
 
 absl::Status CloseOnServer(const SessionState& state, std::chrono::milliseconds deadline) {
@@ -73,8 +63,30 @@ absl::StatusOr<PlanView> Session::Plan(const plan::BatchView& batch, const PlanO
   request.set_consumption_promised(options.consumption_promised);
   const auto response = state_->stub().Plan(Context(*state_, options.deadline), request);
   if (!response.ok()) return state_->Explain(response.status());
-  GDNPLAN_ASSIGN_OR_RETURN(PlanRecord record, FromAnswer(response->plan()));
-  return View(std::move(record));
+  return ToView(state_, response->plan(), first_device_);
+}
+
+absl::StatusOr<PlanStream> Session::OpenStream(const StreamOptions& options) const {
+  GDNPLAN_RETURN_IF_ERROR(state_->CheckOpen());
+  if (options.max_in_flight < 1) {
+    return plan::InvalidField("max_in_flight",
+                              absl::StrCat("must be at least 1 (got ", options.max_in_flight, ")"));
+  }
+  GDNPLAN_ASSIGN_OR_RETURN(std::unique_ptr<StubStream> stream,
+                           state_->stub().PlanStream(options.poll));
+  return PlanStream(std::make_unique<PlanStreamState>(state_, std::move(stream), first_device_,
+                                                      options.max_in_flight));
+}
+
+absl::StatusOr<PlanFollower> Session::Follow(const FollowOptions& options) const {
+  GDNPLAN_RETURN_IF_ERROR(state_->CheckOpen());
+  v1::WatchPlansRequest request;
+  request.set_session_id(id());
+  GDNPLAN_ASSIGN_OR_RETURN(std::unique_ptr<StubWatch> watch,
+                           state_->stub().WatchPlans(request, options.poll));
+  PlanFollower follower(state_, std::move(watch), first_device_);
+  GDNPLAN_RETURN_IF_ERROR(follower.Begin(state_->options().call_deadline));
+  return follower;
 }
 
 absl::StatusOr<PlanView> Session::UpdateBlockTable(const PlanView& plan, int32_t group,
@@ -91,14 +103,12 @@ absl::StatusOr<PlanView> Session::UpdateBlockTable(const PlanView& plan, int32_t
   const auto response =
       state_->stub().UpdateBlockTable(Context(*state_, options.deadline), request);
   if (!response.ok()) return state_->Explain(response.status());
-  GDNPLAN_ASSIGN_OR_RETURN(PlanRecord record, FromAnswer(response->plan()));
-  GDNPLAN_RETURN_IF_ERROR(CheckPlan(info(), record));
-  return PlanView(state_, std::move(record), plan.device());
+  return ToView(state_, response->plan(), plan.device());
 }
 
 absl::StatusOr<PlanView> Session::View(PlanRecord record) const {
   GDNPLAN_RETURN_IF_ERROR(CheckPlan(info(), record));
-  return PlanView(state_, std::move(record), first_device_);
+  return state_->View(std::move(record), first_device_);
 }
 
 absl::Status Session::CheckOwn(const PlanView& plan) const {

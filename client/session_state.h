@@ -19,7 +19,7 @@
 namespace gdnplan::client {
 
 // What a Session and its PlanViews share. Thread safe.
-class SessionState {
+class SessionState : public std::enable_shared_from_this<SessionState> {
  public:
   struct Parts {
     std::shared_ptr<Stub> stub;
@@ -36,6 +36,11 @@ class SessionState {
 
   // The arena with that index, mapped when it is first asked for. A failure is tried again.
   absl::StatusOr<std::shared_ptr<MappedArena>> Arena(size_t index) const;
+
+  // A checked record (CheckPlan) as seen on one device.
+  PlanView View(PlanRecord record, size_t device) {
+    return PlanView(shared_from_this(), std::move(record), device);
+  }
 
   // FailedPrecondition once closed.
   absl::Status CheckOpen() const;

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "client/stub_stream.h"
 #include "gdnplan/v1/planner.pb.h"
 
 namespace gdnplan::client {
@@ -39,6 +41,12 @@ class Stub {
                                                 const v1::PlanRequest& request) = 0;
   virtual absl::StatusOr<v1::UpdateBlockTableResponse> UpdateBlockTable(
       const CallContext& context, const v1::UpdateBlockTableRequest& request) = 0;
+
+  // Streams keep what they need of the stub. poll: the thread that waits asks again and again, and
+  // keeps a core busy, instead of sleeping. FailedPrecondition: not to be used in this process.
+  virtual absl::StatusOr<std::unique_ptr<StubStream>> PlanStream(bool poll) = 0;
+  virtual absl::StatusOr<std::unique_ptr<StubWatch>> WatchPlans(
+      const v1::WatchPlansRequest& request, bool poll) = 0;
 };
 
 }  // namespace gdnplan::client

@@ -30,4 +30,20 @@ std::string_view Name(FillKind kind) {
   return "unknown";
 }
 
+std::string_view Name(FillMode mode) {
+  switch (mode) {
+    case FillMode::kUnknown:
+      return "unknown";
+    case FillMode::kNone:
+      return "none";
+    case FillMode::kAuto:
+      return "auto";
+    case FillMode::kCopy:
+      return "copy";
+    case FillMode::kKernel:
+      return "kernel";
+  }
+  return "unknown";
+}
+
 }  // namespace gdnplan::client

@@ -26,7 +26,8 @@ constexpr char kFooter[] =
     R"(With --json: {"address", "version", "boot_id", "uptime_ms",
   "capabilities": {"plan_stream", "watch_plans", "cuda", "timeline_waits"},
   "limits": {"max_sessions", "max_message_bytes", "max_groups", "max_slots"},
-  "devices": [{"id", "kind", "name", "memory_bytes", "available_bytes"}],
+  "devices": [{"id", "kind", "name", "memory_bytes", "available_bytes", "fill_mode", "mps",
+    "fills": {"host", "copy", "kernel"}}],
   "sessions": [{"number", "name", "devices", "max_num_seqs", "max_num_batched_tokens",
     "num_speculative_tokens", "num_groups", "num_slots", "arena_bytes", "num_plans",
     "num_refused", "age_ms", "idle_ms"}]})";
@@ -36,6 +37,21 @@ std::vector<std::pair<const char*, bool>> Flags(const ServerInfo& info) {
           {"watch_plans", info.capabilities.watch_plans},
           {"cuda", info.capabilities.cuda},
           {"timeline_waits", info.capabilities.timeline_waits}};
+}
+
+// "auto, MPS"
+std::string FillText(const client::DeviceInfo& device) {
+  return absl::StrCat(plan::ToAbsl(client::Name(device.fill_mode)), device.mps ? ", MPS" : "");
+}
+
+// "12 copy, 3 kernel"
+std::string FilledText(const client::DeviceInfo::Fills& fills) {
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : {std::pair("host", fills.host), std::pair("copy", fills.copy),
+                                    std::pair("kernel", fills.kernel)}) {
+    if (count > 0) parts.push_back(absl::StrCat(count, " ", name));
+  }
+  return parts.empty() ? "none" : absl::StrJoin(parts, ", ");
 }
 
 void PrintText(const std::string& address, const ServerInfo& info,
@@ -54,11 +70,17 @@ void PrintText(const std::string& address, const ServerInfo& info,
             << info.limits.max_groups << " groups, " << info.limits.max_slots << " slots, messages "
             << "of " << Bytes(info.limits.max_message_bytes) << '\n';
   std::cout << "\ndevices (" << info.devices.size() << ")\n";
-  Table devices({{"id"}, {"kind"}, {"name"}, {"memory", kRight}, {"available", kRight}});
+  Table devices({{"id"},
+                 {"kind"},
+                 {"name"},
+                 {"memory", kRight},
+                 {"available", kRight},
+                 {"fill"},
+                 {"filled"}});
   for (const auto& device : info.devices) {
     devices.AddRow({OneLine(device.id), std::string(client::Name(device.kind)),
-                    OneLine(device.name), Bytes(device.memory_bytes),
-                    Bytes(device.available_bytes)});
+                    OneLine(device.name), Bytes(device.memory_bytes), Bytes(device.available_bytes),
+                    FillText(device), FilledText(device.fills)});
   }
   devices.Print(std::cout);
   std::cout << "\nsessions (" << sessions.size() << ")\n";
@@ -109,7 +131,13 @@ Json ToJson(const std::string& address, const ServerInfo& info,
                                {"kind", client::Name(device.kind)},
                                {"name", device.name},
                                {"memory_bytes", device.memory_bytes},
-                               {"available_bytes", device.available_bytes}});
+                               {"available_bytes", device.available_bytes},
+                               {"fill_mode", client::Name(device.fill_mode)},
+                               {"mps", device.mps},
+                               {"fills",
+                                {{"host", device.fills.host},
+                                 {"copy", device.fills.copy},
+                                 {"kernel", device.fills.kernel}}}});
   }
   for (const SessionSummary& session : sessions) {
     json["sessions"].push_back({{"number", session.number},

@@ -14,6 +14,7 @@
 namespace gdnplan::tool {
 namespace {
 
+using client::PlanStream;
 using client::PlanView;
 using client::Session;
 using json::ExpectedGroup;
@@ -113,11 +114,15 @@ class Verifier {
     if (options.attach) {
       GDNPLAN_ASSIGN_OR_RETURN(attached, worker.AttachSession(session.id()));
     }
-    return Verifier(std::move(session), std::move(attached), cpu_sees_timeline);
+    std::optional<PlanStream> stream;
+    if (options.stream.has_value()) {
+      GDNPLAN_ASSIGN_OR_RETURN(stream, session.OpenStream(*options.stream));
+    }
+    return Verifier(std::move(session), std::move(stream), std::move(attached), cpu_sees_timeline);
   }
 
   absl::StatusOr<std::vector<std::string>> Verify(const json::GoldenCase& golden) {
-    GDNPLAN_ASSIGN_OR_RETURN(PlanView plan, opener_.Plan(golden.batch.view(), plan_options()));
+    GDNPLAN_ASSIGN_OR_RETURN(PlanView plan, Plan(golden.batch.view()));
     auto mismatches = Compare(golden.expected, plan, "");
     if (mismatches.ok() && mismatches->empty() && golden.update_block_table.has_value()) {
       GDNPLAN_ASSIGN_OR_RETURN(
@@ -132,12 +137,19 @@ class Verifier {
   }
 
  private:
-  Verifier(Session opener, std::optional<Session> worker, bool cpu_sees_timeline)
+  Verifier(Session opener, std::optional<PlanStream> stream, std::optional<Session> worker,
+           bool cpu_sees_timeline)
       : opener_(std::move(opener)),
+        stream_(std::move(stream)),
         worker_(std::move(worker)),
         cpu_sees_timeline_(cpu_sees_timeline) {}
 
   client::PlanOptions plan_options() const { return {.wait_complete = !cpu_sees_timeline_}; }
+
+  absl::StatusOr<PlanView> Plan(const plan::BatchView& batch) {
+    return stream_.has_value() ? stream_->Plan(batch, plan_options())
+                               : opener_.Plan(batch, plan_options());
+  }
 
   const Session& reader() const { return worker_.has_value() ? *worker_ : opener_; }
   size_t num_devices() const { return opener_.info().arenas.size(); }
@@ -181,6 +193,7 @@ class Verifier {
   }
 
   Session opener_;
+  std::optional<PlanStream> stream_;
   std::optional<Session> worker_;
   bool cpu_sees_timeline_;
 };

@@ -21,6 +21,8 @@ struct VerifyOptions {
   // Whether plans are read through the worker's connection and a mapping made from the description
   // that AttachSession gives it. Otherwise through the opener's.
   bool attach = true;
+  // Whether batches go over one stream for each session instead of a call for each batch.
+  std::optional<client::StreamOptions> stream = {};
 };
 
 struct CaseToVerify {

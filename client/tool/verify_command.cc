@@ -35,6 +35,8 @@ struct Options {
   std::vector<std::string> files;
   bool json = false;
   bool verbose = false;
+  bool stream = false;
+  bool poll = false;
   VerifyOptions verify;
 };
 
@@ -129,7 +131,9 @@ absl::StatusOr<int> Run(const Connection& connection, const Options& options) {
   for (const std::string& argument : options.files) ReadCases(argument, cases, unreadable);
   Report report(options, cases.size() + unreadable.size());
   for (const Unreadable& file : unreadable) report.AddUnreadable(file.file, file.status);
-  VerifyCases(opener, worker, cases, options.verify,
+  VerifyOptions verify = options.verify;
+  if (options.stream) verify.stream = client::StreamOptions{.poll = options.poll};
+  VerifyCases(opener, worker, cases, verify,
               [&report](const CaseToVerify& entry, const std::vector<std::string>& mismatches) {
                 report.AddCase(entry, mismatches);
               });
@@ -157,6 +161,9 @@ void AddVerifyCommand(CLI::App& app, const Connection& connection, Action& actio
   command->add_flag("--attach,!--no-attach", options->verify.attach,
                     "Read through a second connection that attaches (default), or through the "
                     "opener's mapping");
+  CLI::Option* stream = command->add_flag("--stream", options->stream,
+                                          "Send batches over one stream for each session");
+  command->add_flag("--poll", options->poll, "Poll for the stream's answers")->needs(stream);
   command->callback([options, &connection, &action] {
     action = [options, &connection] { return Run(connection, *options); };
   });

@@ -79,6 +79,7 @@ class PlanView {
 
  private:
   friend class Session;
+  friend class SessionState;
   PlanView(std::shared_ptr<SessionState> state, PlanRecord record, size_t device);
 
   absl::StatusOr<const TensorInfo*> Find(std::string_view name) const;

@@ -12,7 +12,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "gdnplan/client/plan_follower.h"
 #include "gdnplan/client/plan_record.h"
+#include "gdnplan/client/plan_stream.h"
 #include "gdnplan/client/plan_view.h"
 #include "gdnplan/client/session_info.h"
 #include "gdnplan/plan/batch.h"
@@ -49,16 +51,6 @@ struct AttachOptions {
   bool consumer = false;
 };
 
-struct PlanOptions {
-  // Whether the answer waits until the bytes are there. Otherwise it comes as soon as they are on
-  // their way, and readers WaitReady.
-  bool wait_complete = false;
-  std::optional<std::chrono::milliseconds> deadline = {};  // absent: ClientOptions::call_deadline
-  // The timeline value up to which every consumer has called MarkConsumedOn. Needed only where a
-  // guarded session's timeline is in a GPU's arena, which CPUs do not see. 0: nothing new.
-  uint64_t consumption_promised = 0;
-};
-
 struct Lease {
   std::chrono::milliseconds remaining{0};  // 0: it never lapses
   uint64_t last_plan_id = 0;               // 0: none yet
@@ -80,6 +72,11 @@ class Session {
   // Plans one step. InvalidArgument names the field that was refused; nothing was written then.
   // Internal: the answer contradicts the session's description.
   absl::StatusOr<PlanView> Plan(const plan::BatchView& batch, const PlanOptions& options = {});
+
+  // The hot path: the same over one stream, ordered, many in flight. See PlanStream.
+  absl::StatusOr<PlanStream> OpenStream(const StreamOptions& options = {}) const;
+  // For a worker: every plan of the session from now on, whoever asks for it. See PlanFollower.
+  absl::StatusOr<PlanFollower> Follow(const FollowOptions& options = {}) const;
 
   // Rewrites one group's state indices of `plan` from a new table [R, width]. The result has a new
   // timeline_value. FailedPrecondition: the slot holds a later plan.

@@ -16,6 +16,8 @@ namespace gdnplan::client {
 // kUnknown: a kind that this version of the library has no name for.
 enum class DeviceKind : uint8_t { kUnknown, kHost, kCuda };
 enum class FillKind : uint8_t { kUnknown, kHost, kCopy, kKernel };
+// kNone: the device has no choice.
+enum class FillMode : uint8_t { kUnknown, kNone, kAuto, kCopy, kKernel };
 
 // Where a CUDA session's timeline values are.
 enum class TimelinePlace : uint8_t {
@@ -26,6 +28,7 @@ enum class TimelinePlace : uint8_t {
 
 std::string_view Name(DeviceKind kind);
 std::string_view Name(FillKind kind);
+std::string_view Name(FillMode mode);
 
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::kUnknown;
@@ -33,6 +36,14 @@ struct DeviceInfo {
   std::string name;  // for people
   uint64_t memory_bytes = 0;
   uint64_t available_bytes = 0;
+  FillMode fill_mode = FillMode::kUnknown;
+  bool mps = false;  // the server uses this GPU through MPS
+  // Plans and re-gathers that the server has written there since its start.
+  struct Fills {
+    uint64_t host = 0;
+    uint64_t copy = 0;
+    uint64_t kernel = 0;
+  } fills;
 };
 
 struct ServerInfo {
