@@ -306,6 +306,30 @@ TEST_F(ClientTest, AttachesToChosenDevices) {
   EXPECT_THAT(plan->OnDevice(1), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+TEST_F(ClientTest, DescribesTheServersDevices) {
+  v1::GetServerInfoResponse response;
+  response.add_devices()->set_kind(v1::DEVICE_KIND_HOST);
+  v1::Device& gpu = *response.add_devices();
+  gpu.set_kind(v1::DEVICE_KIND_CUDA);
+  gpu.set_fill_mode(v1::FILL_MODE_AUTO);
+  gpu.set_mps(true);
+  gpu.mutable_fills()->set_copy(5);
+  gpu.mutable_fills()->set_kernel(7);
+  response.add_devices()->set_fill_mode(static_cast<v1::FillMode>(99));
+  EXPECT_CALL(*stub_, GetServerInfo).WillOnce(Return(response));
+  const auto info = client_.GetServerInfo();
+  ASSERT_THAT(info, IsOk());
+  ASSERT_EQ(info->devices.size(), 3u);
+  EXPECT_EQ(info->devices[0].fill_mode, FillMode::kNone);
+  EXPECT_EQ(info->devices[1].fill_mode, FillMode::kAuto);
+  EXPECT_TRUE(info->devices[1].mps);
+  EXPECT_EQ(info->devices[1].fills.host, 0u);
+  EXPECT_EQ(info->devices[1].fills.copy, 5u);
+  EXPECT_EQ(info->devices[1].fills.kernel, 7u);
+  EXPECT_EQ(info->devices[2].fill_mode, FillMode::kUnknown);
+  EXPECT_EQ(Name(info->devices[2].fill_mode), "unknown");
+}
+
 TEST_F(ClientTest, RefusesToWorkAfterFork) {
   auto session = Open();
   ASSERT_THAT(session, IsOk());

@@ -38,7 +38,8 @@ uint32_t Id(plan::TensorId id) { return static_cast<uint32_t>(id); }
 FakeSession::FakeSession()
     : config_(Config()), layout_(plan::ArenaLayout::Create(config_, 2).value()) {
   static int number = 0;
-  name_ = "/gdnplan-test-" + std::to_string(getpid()) + "-" + std::to_string(++number);
+  // Not as the server's, which removes those that no server holds.
+  name_ = "/test-gdnplan-" + std::to_string(getpid()) + "-" + std::to_string(++number);
   fd_ = shm_open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   Require(fd_ >= 0);
   Truncate(layout_.arena_bytes);

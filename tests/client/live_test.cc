@@ -13,10 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "client/json/golden.h"
 #include "gdnplan/client/client.h"
 #include "tests/client/child_process.h"
+#include "tests/client/live_batch.h"
 #include "tests/testing/status_matchers.h"
 
 namespace gdnplan::client {
@@ -30,35 +30,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using std::chrono_literals::operator""ms;
-
-// One decode and one prefill of 150 tokens, with two groups.
-class Batch {
- public:
-  Batch() {
-    view_.query_start_loc = query_start_loc_;
-    view_.seq_lens = seq_lens_;
-    view_.is_prefilling = is_prefilling_;
-    view_.block_tables = block_tables_;
-  }
-  const plan::BatchView& view() const { return view_; }
-
- private:
-  std::array<int32_t, 3> query_start_loc_ = {0, 1, 151};
-  std::array<int32_t, 2> seq_lens_ = {40, 150};
-  std::array<uint8_t, 2> is_prefilling_ = {0, 1};
-  std::array<int32_t, 2> first_ = {7, 9};
-  std::array<int32_t, 2> second_ = {70, 90};
-  std::array<plan::BlockTableView, 2> block_tables_ = {{{first_, 1}, {second_, 1}}};
-  plan::BatchView view_;
-};
-
-plan::PlanConfig Config() {
-  plan::PlanConfig config;
-  config.max_num_seqs = 16;
-  config.max_num_batched_tokens = 1024;
-  config.groups.resize(2);
-  return config;
-}
 
 class LiveTest : public ::testing::Test {
  protected:
@@ -75,7 +46,7 @@ TEST_F(LiveTest, PlansOverUnixSocketAndTcp) {
     SCOPED_TRACE(address);
     const auto client = Client::Connect(address);
     ASSERT_THAT(client, IsOk());
-    auto session = client->OpenSession(Config(), {.name = "live"});
+    auto session = client->OpenSession(LiveConfig(), {.name = "live"});
     ASSERT_THAT(session, IsOk());
     const auto plan = session->Plan(batch_.view());
     ASSERT_THAT(plan, IsOk());
@@ -105,7 +76,7 @@ TEST_F(LiveTest, RefusalsNameTheField) {
   EXPECT_THAT(client->OpenSession({}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("max_num_seqs")));
   EXPECT_THAT(client->AttachSession("0123"), StatusIs(absl::StatusCode::kNotFound));
-  auto session = client->OpenSession(Config());
+  auto session = client->OpenSession(LiveConfig());
   ASSERT_THAT(session, IsOk());
   plan::BatchView bad = batch_.view();
   const std::array<int32_t, 2> seq_lens = {0, 150};
@@ -119,7 +90,7 @@ TEST_F(LiveTest, AGuardedSlotWaitsForItsConsumer) {
   const auto client = Connect();
   ASSERT_THAT(client, IsOk());
   auto session =
-      client->OpenSession(Config(), {.slot_reuse = SlotReuse::kConsumed, .slot_wait = 20ms});
+      client->OpenSession(LiveConfig(), {.slot_reuse = SlotReuse::kConsumed, .slot_wait = 20ms});
   ASSERT_THAT(session, IsOk());
   const auto plan = session->Plan(batch_.view());
   ASSERT_THAT(plan, IsOk());
@@ -132,7 +103,7 @@ TEST_F(LiveTest, AGuardedSlotWaitsForItsConsumer) {
 TEST_F(LiveTest, RegathersAGroup) {
   const auto client = Connect();
   ASSERT_THAT(client, IsOk());
-  auto session = client->OpenSession(Config());
+  auto session = client->OpenSession(LiveConfig());
   ASSERT_THAT(session, IsOk());
   const auto plan = session->Plan(batch_.view());
   ASSERT_THAT(plan, IsOk());
@@ -152,21 +123,25 @@ TEST_F(LiveTest, AWorkerInAnotherProcessReadsAndConsumes) {
   const auto client = Connect();
   ASSERT_THAT(client, IsOk());
   auto session = client->OpenSession(
-      Config(), {.num_slots = 2, .slot_reuse = SlotReuse::kConsumed, .slot_wait = 20ms});
+      LiveConfig(), {.num_slots = 2, .slot_reuse = SlotReuse::kConsumed, .slot_wait = 60'000ms});
   ASSERT_THAT(session, IsOk());
-  std::string input = session->id() + "\n";
-  for (int i = 0; i < 2; ++i) {
-    const auto plan = session->Plan(batch_.view());
-    ASSERT_THAT(plan, IsOk());
-    input += absl::BytesToHexString(plan->record().Serialize()) + "\n";
+  test::Process worker({GDNPLAN_WORKER_PATH, server_->tcp_address(), session->id()});
+  EXPECT_EQ(worker.ReadLine(), "following");
+  for (int i = 0; i < 4; ++i) {
+    const Batch batch(i);
+    ASSERT_THAT(session->Plan(batch.view(), {.deadline = 60'000ms}), IsOk())
+        << "the worker hands the slots back";
   }
-  EXPECT_THAT(session->Plan(batch_.view()), StatusIs(absl::StatusCode::kResourceExhausted));
-  const auto worker = RunProgram({GDNPLAN_WORKER_PATH, server_->tcp_address()}, input);
-  EXPECT_EQ(worker.status, 0) << worker.errors;
-  EXPECT_EQ(worker.output,
-            "plan 1, group 0: 7 9\nplan 1, group 1: 70 90\n"
-            "plan 2, group 0: 7 9\nplan 2, group 1: 70 90\n");
-  EXPECT_THAT(session->Plan(batch_.view()), IsOk()) << "the worker handed the slots back";
+  for (int i = 0; i < 4; ++i) {
+    const std::string plan = "plan " + std::to_string(i + 1) + ", group ";
+    const auto states = [i](int factor) {
+      return std::to_string(factor * i) + " " + std::to_string(factor * (i + 2));
+    };
+    EXPECT_EQ(worker.ReadLine(), plan + "0: " + states(1));
+    EXPECT_EQ(worker.ReadLine(), plan + "1: " + states(10));
+  }
+  EXPECT_THAT(session->Close(), IsOk());
+  EXPECT_EQ(worker.Wait(), 0) << worker.ErrorOutput();
 }
 
 TEST_F(LiveTest, TheTenLinesWork) {
@@ -179,7 +154,7 @@ TEST_F(LiveTest, ARestartedServerIsNamed) {
   const std::string path = server_->unix_address();
   const auto client = Connect();
   ASSERT_THAT(client, IsOk());
-  auto session = client->OpenSession(Config());
+  auto session = client->OpenSession(LiveConfig());
   ASSERT_THAT(session, IsOk());
   const auto plan = session->Plan(batch_.view());
   ASSERT_THAT(plan, IsOk());
@@ -201,7 +176,7 @@ TEST_F(LiveTest, ARestartedServerIsNamed) {
 TEST_F(LiveTest, AForkedChildIsToldInsteadOfHanging) {
   const auto client = Connect();
   ASSERT_THAT(client, IsOk());
-  auto session = client->OpenSession(Config());
+  auto session = client->OpenSession(LiveConfig());
   ASSERT_THAT(session, IsOk());
   const pid_t child = fork();
   if (child == 0) {
@@ -221,7 +196,7 @@ TEST_F(LiveTest, AForkedChildIsToldInsteadOfHanging) {
 TEST_F(LiveTest, ManyThreadsShareASession) {
   const auto client = Connect();
   ASSERT_THAT(client, IsOk());
-  auto session = client->OpenSession(Config(), {.num_slots = 64});
+  auto session = client->OpenSession(LiveConfig(), {.num_slots = 64});
   ASSERT_THAT(session, IsOk());
   std::vector<std::thread> threads;
   std::atomic<int> right = 0;

@@ -26,6 +26,15 @@ class MockStub : public Stub {
               (override));
   MOCK_METHOD(absl::StatusOr<v1::UpdateBlockTableResponse>, UpdateBlockTable,
               (const CallContext&, const v1::UpdateBlockTableRequest&), (override));
+  MOCK_METHOD(absl::StatusOr<std::unique_ptr<StubStream>>, PlanStream, (bool), (override));
+  MOCK_METHOD(absl::StatusOr<std::unique_ptr<StubWatch>>, WatchPlans,
+              (const v1::WatchPlansRequest&, bool), (override));
+};
+
+class MockWatch : public StubWatch {
+ public:
+  MOCK_METHOD(absl::Status, Read, (v1::WatchPlansResponse&, StreamDeadline), (override));
+  MOCK_METHOD(void, Cancel, (), (override));
 };
 
 }  // namespace gdnplan::client

@@ -68,8 +68,12 @@ class ToolTest : public ::testing::Test {
 TEST_F(ToolTest, VerifyPassesAllGoldenCases) {
   for (const std::string& address : {server_->unix_address(), server_->tcp_address()}) {
     SCOPED_TRACE(address);
-    for (const std::vector<std::string>& options :
-         {std::vector<std::string>{}, {"--slots=3"}, {"--no-attach"}, {"--attach", "-v"}}) {
+    for (const std::vector<std::string>& options : {std::vector<std::string>{},
+                                                    {"--slots=3"},
+                                                    {"--no-attach"},
+                                                    {"--attach", "-v"},
+                                                    {"--stream"},
+                                                    {"--stream", "--poll", "--slots=3"}}) {
       std::vector<std::string> arguments = {"verify", kGolden};
       arguments.insert(arguments.end(), options.begin(), options.end());
       const ProgramResult result = RunProgram(Command(arguments, address));
@@ -186,9 +190,15 @@ TEST_F(ToolTest, InfoShowsTheServer) {
   EXPECT_EQ(text.status, 0) << text.errors;
   EXPECT_THAT(text.output,
               AllOf(HasSubstr("version "), HasSubstr("devices (1)"), HasSubstr("sessions (0)")));
+  ASSERT_EQ(Run({"plan", std::string(kGolden) + "/groups_mixed.jsonl"}).status, 0);
+  EXPECT_THAT(Run({"info"}).output, HasSubstr(" host\n"));
   const ProgramResult machine = Run({"info", "--json"});
   const json report = json::parse(machine.output);
   EXPECT_EQ(report["devices"][0]["id"], "host");
+  EXPECT_EQ(report["devices"][0]["fill_mode"], "none");
+  EXPECT_EQ(report["devices"][0]["mps"], false);
+  EXPECT_GE(report["devices"][0]["fills"]["host"], 1);
+  EXPECT_EQ(report["devices"][0]["fills"]["kernel"], 0);
   EXPECT_EQ(report["address"], server_->unix_address());
   EXPECT_EQ(report["sessions"].size(), 0u);
 }
@@ -206,6 +216,7 @@ TEST_F(ToolTest, ErrorsAreOneLineWithTheRightStatus) {
       {{"plan", "x", "--line=0"}, 2, "--line"},
       {{"info", "--bogus"}, 2, "--bogus"},
       {{"verify"}, 2, "FILE"},
+      {{"verify", "x", "--poll"}, 2, "--stream"},
       {{"plan", "/nonexistent"}, 1, "cannot read /nonexistent: No such file"},
       {{"plan", kGolden}, 1, "is a directory"},
       {{"plan", "-"}, 1, "stdin"},

@@ -37,6 +37,13 @@ TEST(DeviceSelectionTest, RefusesAllElse) {
   }
 }
 
+TEST(DeviceSelectionTest, OnlyGpusMayUseCuda) {
+  EXPECT_FALSE(server::MayUseCuda(*ParseDeviceSelection("host:2")));
+  EXPECT_EQ(server::MayUseCuda(*ParseDeviceSelection("cuda:0")), server::BuiltWithCuda());
+  if (server::BuiltWithCuda()) return;
+  EXPECT_FALSE(server::MayUseCuda(*ParseDeviceSelection("auto")));
+}
+
 TEST(DeviceListTest, OpensHosts) {
   const auto list =
       server::OpenDevices(*ParseDeviceSelection("host:2"), server::Boot::Create().value());

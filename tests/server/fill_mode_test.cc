@@ -29,5 +29,12 @@ TEST(FillModeTest, StatesAreNotExpanded) {
   EXPECT_EQ(ExpandedBytes(input, layout), 4224 + 8000);
 }
 
+TEST(FillModeTest, SaysWhatAutoComesTo) {
+  EXPECT_EQ(Explain(FillMode::kAuto, /*mps=*/false), "auto, always copy (no MPS)");
+  EXPECT_EQ(Explain(FillMode::kAuto, /*mps=*/true),
+            "auto, kernel for plans that it expands by 128 KiB or more, else copy (MPS)");
+  EXPECT_EQ(Explain(FillMode::kKernel, /*mps=*/false), "kernel (no MPS)");
+}
+
 }  // namespace
 }  // namespace gdnplan::server

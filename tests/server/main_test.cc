@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "server/cuda_devices.h"
 #include "tests/server/service_testing.h"
 #include "tests/server/session_testing.h"
 #include "tests/testing/process.h"
@@ -172,6 +173,23 @@ TEST_F(MainTest, SaysWhyItCannotServe) {
     EXPECT_EQ(server.RestOfOutput(), "");
     EXPECT_THAT(server.ErrorOutput(), HasSubstr(c.text));
   }
+}
+
+// As PID 1 of a container; without the GPU that it asks for it comes no further.
+TEST_F(MainTest, LeavesPid1BeforeItUsesCuda) {
+  const auto run = [&](const std::string& flag) {
+    Process server({"/usr/bin/unshare", "--map-root-user", "--pid", "--fork", GDNPLAN_SERVER,
+                    "--listen=" + address_, "--device=cuda:GPU-none", flag});
+    EXPECT_EQ(server.Wait(), 1);
+    EXPECT_EQ(server.RestOfOutput(), "");
+    return server.ErrorOutput();
+  };
+  const std::string errors = run("--min-pid=1000");
+  if (!server::BuiltWithCuda() || errors.find("device: ") == std::string::npos) {
+    GTEST_SKIP() << "no CUDA in this build, or no PID namespaces here: " << errors;
+  }
+  EXPECT_THAT(errors, HasSubstr("serves, 1 waits for it"));
+  EXPECT_THAT(run("--min-pid=0"), ::testing::Not(HasSubstr("waits for it")));
 }
 
 TEST_F(MainTest, TakesTheEnvironment) {

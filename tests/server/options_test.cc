@@ -29,6 +29,7 @@ TEST(OptionsTest, Defaults) {
   EXPECT_EQ(options.server.fill, FillMode::kAuto);
   EXPECT_EQ(options.server.max_sessions, 64);
   EXPECT_EQ(options.server.max_message_bytes, 64 << 20);
+  EXPECT_EQ(options.min_pid, 1000);
   EXPECT_EQ(options.log_level, "info");
   EXPECT_EQ(options.shutdown_grace.count(), 5000);
 }
@@ -37,12 +38,13 @@ TEST(OptionsTest, Flags) {
   const Options options =
       std::get<Options>(Parse({"--listen=unix:/a", "--listen", "localhost:1", "--device=host:3",
                                "--fill=copy", "--max-sessions=5", "--max-message-bytes=100000",
-                               "--log-level=debug", "--shutdown-grace-ms=7"}));
+                               "--log-level=debug", "--shutdown-grace-ms=7", "--min-pid=0"}));
   EXPECT_THAT(options.server.listen, ElementsAre("unix:/a", "localhost:1"));
   EXPECT_EQ(options.server.device, "host:3");
   EXPECT_EQ(options.server.fill, FillMode::kCopy);
   EXPECT_EQ(options.server.max_sessions, 5);
   EXPECT_EQ(options.server.max_message_bytes, 100'000);
+  EXPECT_EQ(options.min_pid, 0);
   EXPECT_EQ(options.log_level, "debug");
   EXPECT_EQ(options.shutdown_grace.count(), 7);
 }
@@ -50,20 +52,24 @@ TEST(OptionsTest, Flags) {
 TEST(OptionsTest, Environment) {
   setenv("GDNPLAN_LISTEN", "unix:/a,localhost:1", 1);
   setenv("GDNPLAN_DEVICE", "host", 1);
+  setenv("GDNPLAN_MIN_PID", "2000", 1);
   const Options from_environment = std::get<Options>(Parse({}));
   EXPECT_THAT(from_environment.server.listen, ElementsAre("unix:/a", "localhost:1"));
   EXPECT_EQ(from_environment.server.device, "host");
+  EXPECT_EQ(from_environment.min_pid, 2000);
   const Options from_both = std::get<Options>(Parse({"--device=host:2"}));
   EXPECT_EQ(from_both.server.device, "host:2");
   unsetenv("GDNPLAN_LISTEN");
   unsetenv("GDNPLAN_DEVICE");
+  unsetenv("GDNPLAN_MIN_PID");
 }
 
 TEST(OptionsTest, ExitStatus) {
   EXPECT_EQ(std::get<int>(Parse({"--help"})), 0);
   EXPECT_EQ(std::get<int>(Parse({"--version"})), 0);
-  for (const char* wrong : {"--nonsense", "--max-sessions=0", "--max-message-bytes=1",
-                            "--fill=slow", "--log-level=loud", "--shutdown-grace-ms=-1", "stray"}) {
+  for (const char* wrong :
+       {"--nonsense", "--max-sessions=0", "--max-message-bytes=1", "--fill=slow",
+        "--log-level=loud", "--shutdown-grace-ms=-1", "--min-pid=-1", "--min-pid=30001", "stray"}) {
     EXPECT_EQ(std::get<int>(Parse({wrong})), 2) << wrong;
   }
 }

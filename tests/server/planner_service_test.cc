@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gdnplan/plan/arena.h"
+#include "server/describe.h"
 #include "server/version.h"
 #include "tests/server/service_testing.h"
 #include "tests/server/session_testing.h"
@@ -54,6 +55,47 @@ TEST_F(PlannerServiceTest, SaysWhoItIs) {
   EXPECT_EQ(info->limits().max_slots(), 64u);
   EXPECT_EQ(info->num_sessions(), 0u);
   EXPECT_TRUE(Exists(server::PosixSharedMemoryHandle{info->host_page_probe()}));
+}
+
+TEST_F(PlannerServiceTest, CountsFills) {
+  v1::OpenSessionRequest request = SampleRequest();
+  request.add_devices("host:1");
+  const auto session = client_.Open(request);
+  ASSERT_THAT(session, IsOk());
+  const json::OwnedBatch batch = SampleBatch();
+  const auto plan = client_.Plan(session->session_id(), batch);
+  ASSERT_THAT(plan, IsOk());
+  v1::UpdateBlockTableRequest update;
+  update.set_session_id(session->session_id());
+  update.set_plan_id(plan->plan_id());
+  wire::ToProto(batch.view().block_tables[0], *update.mutable_block_table());
+  ASSERT_THAT(client_.Call(&Stub::UpdateBlockTable, update), IsOk());
+  // Those of closed sessions count too.
+  ASSERT_THAT(client_.Close(session->session_id()), IsOk());
+  const auto info = client_.Call(&Stub::GetServerInfo, v1::GetServerInfoRequest());
+  ASSERT_THAT(info, IsOk());
+  EXPECT_EQ(info->devices(0).fills().host(), 0u);
+  EXPECT_EQ(info->devices(1).fills().host(), 2u);
+  EXPECT_EQ(info->devices(1).fills().copy(), 0u);
+  EXPECT_EQ(info->devices(1).fill_mode(), v1::FILL_MODE_UNSPECIFIED);
+  EXPECT_FALSE(info->devices(1).mps());
+}
+
+TEST(DescribeTest, AGpu) {
+  const server::DeviceInfo info = {.kind = server::DeviceKind::kCuda,
+                                   .id = "GPU-1",
+                                   .name = "a GPU",
+                                   .fill_mode = server::FillMode::kAuto,
+                                   .mps = true,
+                                   .fills = {.copy = 5, .kernel = 7}};
+  v1::Device device;
+  server::Describe(info, device);
+  EXPECT_EQ(device.kind(), v1::DEVICE_KIND_CUDA);
+  EXPECT_EQ(device.fill_mode(), v1::FILL_MODE_AUTO);
+  EXPECT_TRUE(device.mps());
+  EXPECT_EQ(device.fills().host(), 0u);
+  EXPECT_EQ(device.fills().copy(), 5u);
+  EXPECT_EQ(device.fills().kernel(), 7u);
 }
 
 TEST_F(PlannerServiceTest, DescribesASession) {
@@ -289,17 +331,6 @@ TEST_F(PlannerServiceTest, CloseFreesTheMemory) {
   EXPECT_FALSE(Exists(HandleOf(session->arenas(0))));
   EXPECT_THAT(client_.Plan(session->session_id(), SampleBatch()),
               StatusIs(absl::StatusCode::kNotFound));
-}
-
-TEST_F(PlannerServiceTest, StreamsAreNotThereYet) {
-  grpc::ClientContext stream_context;
-  const auto stream = client_.stub().PlanStream(&stream_context);
-  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  grpc::ClientContext watch_context;
-  const auto watch = client_.stub().WatchPlans(&watch_context, v1::WatchPlansRequest());
-  const grpc::Status status = watch->Finish();
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  EXPECT_THAT(status.error_message(), HasSubstr("followers"));
 }
 
 TEST_F(PlannerServiceTest, SlotBusy) {

@@ -3,13 +3,13 @@
 // A server's addresses, standard services and shutdown.
 #include "server/server.h"
 
-#include <grpcpp/impl/codegen/client_unary_call.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <thread>
 
+#include "tests/server/health_testing.h"
 #include "tests/server/service_testing.h"
 #include "tests/server/session_testing.h"
 #include "tests/testing/sample_batch.h"
@@ -21,7 +21,9 @@ namespace {
 using server::Server;
 using server::ServerOptions;
 using std::chrono::milliseconds;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 
@@ -40,24 +42,8 @@ class ServerTest : public ::testing::Test {
     return client.Call(&v1::Planner::Stub::GetServerInfo, v1::GetServerInfoRequest()).status();
   }
 
-  // The standard health service's answer, whose message is one enum field.
-  static std::string Health(Server& server, const std::string& service) {
-    grpc::ClientContext context;
-    const std::string name =
-        service.empty() ? "" : std::string("\x0a") + static_cast<char>(service.size()) + service;
-    const grpc::Slice slice(name);
-    grpc::ByteBuffer request(&slice, 1);
-    grpc::ByteBuffer response;
-    const grpc::internal::RpcMethod method("/grpc.health.v1.Health/Check",
-                                           grpc::internal::RpcMethod::NORMAL_RPC);
-    const auto channel = server.InProcessChannel();
-    const grpc::Status status =
-        grpc::internal::BlockingUnaryCall<grpc::ByteBuffer, grpc::ByteBuffer>(
-            channel.get(), method, &context, request, &response);
-    if (!status.ok()) return status.error_message();
-    grpc::Slice answer;
-    EXPECT_TRUE(response.TrySingleSlice(&answer).ok());
-    return {reinterpret_cast<const char*>(answer.begin()), answer.size()};
+  static HealthStatus::ServingStatus Health(Server& server) {
+    return CheckHealth(server.InProcessChannel(), "").value_or(HealthStatus::UNKNOWN);
   }
 
   std::filesystem::path root_;
@@ -133,12 +119,37 @@ TEST_F(ServerTest, ShutdownAnswersWaitingCalls) {
   waiter.join();
 }
 
-TEST_F(ServerTest, HealthIsServing) {
-  const auto server = StartHosts(1);
-  const std::string serving = {0x08, 0x01};
-  EXPECT_EQ(Health(*server, ""), serving);
-  EXPECT_EQ(Health(*server, "gdnplan.v1.Planner"), serving);
-  EXPECT_NE(Health(*server, "other"), serving);
+TEST_F(ServerTest, ALostContextTurnsHealthOff) {
+  const auto device = std::make_shared<FakeDevice>("fake");
+  std::vector<std::string> texts;
+  ServerOptions options;
+  options.on_fatal_error = [&](const absl::Status& error) { texts.emplace_back(error.message()); };
+  const auto server = Server::Start(options, server::Boot::Create().value(), {device});
+  ASSERT_THAT(server, IsOk());
+  ServiceClient client((*server)->InProcessChannel());
+  std::vector<std::string> sessions;
+  for (int i = 0; i < 3; ++i) {
+    const auto session = client.Open(SampleRequest());
+    ASSERT_THAT(session, IsOk());
+    sessions.push_back(session->session_id());
+  }
+
+  device->fail_writes = true;
+  EXPECT_THAT(client.Plan(sessions[0], SampleBatch()), StatusIs(absl::StatusCode::kInternal));
+  EXPECT_THAT(client.Plan(sessions[0], SampleBatch()),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_EQ(Health(**server), HealthStatus::SERVING);
+  EXPECT_THAT(texts, IsEmpty());
+  device->fail_writes = false;
+  EXPECT_THAT(client.Plan(sessions[1], SampleBatch()), IsOk());
+
+  device->fail_writes = device->sticky = true;
+  for (int i = 1; i < 3; ++i) {
+    EXPECT_THAT(client.Plan(sessions[static_cast<size_t>(i)], SampleBatch()),
+                StatusIs(absl::StatusCode::kInternal, HasSubstr("the fake's write failed")));
+  }
+  EXPECT_EQ(Health(**server), HealthStatus::NOT_SERVING);
+  EXPECT_THAT(texts, ElementsAre("the fake's write failed"));
 }
 
 TEST_F(ServerTest, LimitsMessages) {

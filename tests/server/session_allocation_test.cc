@@ -15,6 +15,7 @@ namespace {
 
 TEST(SessionAllocationTest, PlansAndUpdatesAllocateNothing) {
   const auto boot = server::Boot::Create().value();
+  server::FatalError fatal;
   server::SessionPoller poller;
   server::SessionOptions options;
   options.config = SampleConfig();
@@ -25,7 +26,7 @@ TEST(SessionAllocationTest, PlansAndUpdatesAllocateNothing) {
           {}, options,
           {std::make_shared<server::HostDevice>(boot),
            std::make_shared<server::HostDevice>(boot, server::HostDevice::Options{.index = 1})},
-          poller)
+          poller, fatal)
           .value();
   ClientArena first(session->arenas()[0].handle, session->layout());
   ClientArena second(session->arenas()[1].handle, session->layout());

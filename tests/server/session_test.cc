@@ -34,12 +34,13 @@ class SessionTest : public ::testing::Test {
     SessionOptions options;
     options.config = SampleConfig();
     options.num_slots = num_slots;
-    auto session = Session::Create({.id = "id", .number = 7}, options, devices, poller_);
+    auto session = Session::Create({.id = "id", .number = 7}, options, devices, poller_, fatal_);
     EXPECT_THAT(session, IsOk());
     return *session;
   }
 
   std::shared_ptr<server::Boot> boot_ = server::Boot::Create().value();
+  server::FatalError fatal_;
   server::SessionPoller poller_;
 };
 
@@ -167,11 +168,11 @@ TEST_F(SessionTest, CloseFreesTheMemoryAndEndsLaterCalls) {
 TEST_F(SessionTest, RefusesWhatCannotBeOpened) {
   const Session::Devices devices = {std::make_shared<HostDevice>(boot_)};
   SessionOptions options;
-  EXPECT_THAT(Session::Create({}, options, devices, poller_),
+  EXPECT_THAT(Session::Create({}, options, devices, poller_, fatal_),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("max_num_seqs")));
   options.config = SampleConfig();
   options.num_slots = 65;
-  EXPECT_THAT(Session::Create({}, options, devices, poller_),
+  EXPECT_THAT(Session::Create({}, options, devices, poller_, fatal_),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("num_slots")));
 }
 

@@ -11,6 +11,8 @@
 #include <utility>
 #include <variant>
 
+#include "gdnplan/plan/status.h"
+
 namespace gdnplan::test {
 
 using server::PlanResult;
@@ -113,7 +115,7 @@ class FakeDevice::Arena final : public server::DeviceArena {
   server::MemoryHandle handle() const override { return server::PosixSharedMemoryHandle{"/none"}; }
   uint64_t generation() const override { return 1; }
   absl::StatusOr<server::WriteResult> Write(const server::SlotWrite& write) override {
-    if (device_.fail_writes) return absl::InternalError("the fake's write failed");
+    if (device_.fail_writes) return device_.Error("the fake's write failed");
     server::MutexLock lock(device_.mutex_);
     device_.writes_.push_back(
         {write.slot, write.group, write.timeline_value, write.after_consumed});
@@ -126,8 +128,15 @@ class FakeDevice::Arena final : public server::DeviceArena {
     ++device_.releases;
     return absl::OkStatus();
   }
+  bool HasDeferred() const override { return device_.deferred > 0; }
+  absl::StatusOr<bool> Advance() override {
+    if (device_.fail_writes) return device_.Error("the fake's write failed");
+    const int count = device_.advanced.exchange(0);
+    device_.deferred -= count;
+    return count > 0;
+  }
   absl::StatusOr<bool> IsReady(int32_t /*slot*/, uint64_t timeline_value) override {
-    if (device_.fail_ready) return absl::InternalError("the fake's fill failed");
+    if (device_.fail_ready) return device_.Error("the fake's fill failed");
     return device_.ready >= timeline_value;
   }
 
@@ -135,12 +144,18 @@ class FakeDevice::Arena final : public server::DeviceArena {
   FakeDevice& device_;
 };
 
+absl::Status FakeDevice::Error(const char* text) const {
+  absl::Status error = absl::InternalError(text);
+  return sticky ? plan::MakeSticky(std::move(error)) : error;
+}
+
 server::DeviceInfo FakeDevice::info() const {
-  return {.kind = server::DeviceKind::kHost, .id = id_, .name = "fake"};
+  return {.kind = server::DeviceKind::kHost, .id = id_, .name = "fake", .fills = fills()->counts()};
 }
 
 absl::StatusOr<std::unique_ptr<server::DeviceArena>> FakeDevice::CreateArena(
     const server::ArenaRequest& /*request*/) {
+  if (fail_create) return Error("the fake's memory failed");
   return std::make_unique<Arena>(*this);
 }
 

@@ -116,13 +116,18 @@ class FakeDevice final : public server::Device {
   std::atomic<uint64_t> consumed = 0;  // of every slot
   std::atomic<uint64_t> promised = 0;  // what the arena was told
   std::atomic<bool> can_write = true;
+  std::atomic<int> deferred = 0;  // writes that wait on the CPU
+  std::atomic<int> advanced = 0;  // of them, those that may go
   std::atomic<bool> fail_writes = false;
   std::atomic<bool> fail_ready = false;
+  std::atomic<bool> fail_create = false;
+  std::atomic<bool> sticky = false;  // what failures are
   std::atomic<int> releases = 0;
   std::atomic<int> live_arenas = 0;
 
  private:
   class Arena;
+  absl::Status Error(const char* text) const;
 
   const std::string id_;
   mutable server::Mutex mutex_;

@@ -30,7 +30,8 @@ class SessionWaitTest : public ::testing::Test {
     options.num_slots = num_slots;
     options.guarded = true;
     options.slot_wait = wait;
-    auto session = Session::Create({.id = "id", .number = 1}, options, {device_, second_}, poller_);
+    auto session =
+        Session::Create({.id = "id", .number = 1}, options, {device_, second_}, poller_, fatal_);
     EXPECT_THAT(session, IsOk());
     return *session;
   }
@@ -38,6 +39,7 @@ class SessionWaitTest : public ::testing::Test {
 
   std::shared_ptr<FakeDevice> device_ = std::make_shared<FakeDevice>("fake");
   std::shared_ptr<FakeDevice> second_ = std::make_shared<FakeDevice>("second");
+  server::FatalError fatal_;
   server::SessionPoller poller_;
   const json::OwnedBatch batch_ = SampleBatch();
 };
@@ -55,6 +57,26 @@ TEST_F(SessionWaitTest, WaitsForTheConsumerOfEveryDevice) {
   ASSERT_THAT(call.Wait(), IsOk());
   EXPECT_EQ(device_->writes().back().after_consumed, 1u);
   EXPECT_EQ(device_->writes().back().timeline_value, 2u);
+}
+
+TEST_F(SessionWaitTest, EnqueuesDeferredWritesAfterTheirAnswers) {
+  const auto session = Open();
+  device_->complete = false;
+  device_->deferred = 1;
+  ASSERT_THAT(Plan(*session, batch_), IsOk());
+  EXPECT_EQ(device_->deferred, 1);
+  device_->advanced = 1;
+  EXPECT_TRUE(Eventually([&] { return device_->deferred == 0; }));
+}
+
+TEST_F(SessionWaitTest, ADeferredWriteThatFailsEndsTheSession) {
+  const auto session = Open();
+  device_->deferred = 1;
+  ASSERT_THAT(Plan(*session, batch_), IsOk());
+  device_->fail_writes = true;
+  EXPECT_TRUE(Eventually([&] { return device_->live_arenas == 0; }));
+  EXPECT_THAT(Plan(*session, batch_), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                               HasSubstr("a device failed and ended it")));
 }
 
 TEST_F(SessionWaitTest, WaitsForTheLastUpdateToo) {
@@ -213,6 +235,16 @@ TEST_F(SessionWaitTest, AFillErrorEndsTheSession) {
   EXPECT_TRUE(Eventually([&] { return device_->live_arenas == 0; }));
 }
 
+TEST_F(SessionWaitTest, AFillErrorIsNoBusySlot) {
+  const auto session = Open(1, milliseconds(5));
+  ASSERT_THAT(Plan(*session, batch_), IsOk());
+  second_->fail_ready = true;
+  EXPECT_THAT(Plan(*session, batch_),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("fill failed")));
+  EXPECT_THAT(Plan(*session, batch_),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("fill failed")));
+}
+
 TEST_F(SessionWaitTest, WaitsForStagingMemory) {
   const auto session = Open(2);
   ASSERT_THAT(Plan(*session, batch_), IsOk());
@@ -255,7 +287,8 @@ TEST_F(SessionWaitTest, ManyWaitersDoNotHoldUpOthers) {
   server::SessionOptions options;
   options.config = SampleConfig();
   const auto busy =
-      Session::Create({}, options, {std::make_shared<server::HostDevice>(boot)}, poller_).value();
+      Session::Create({}, options, {std::make_shared<server::HostDevice>(boot)}, poller_, fatal_)
+          .value();
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 200; ++i) ASSERT_THAT(Plan(*busy, batch_), IsOk());
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));

@@ -86,6 +86,14 @@ TEST(InvalidElementTest, NamesTheElement) {
   EXPECT_EQ(std::string(*status.GetPayload(ToAbsl(kFieldPayload))), "seq_lens[7]");
 }
 
+TEST(StickyTest, SurvivesCopiesAndKeepsCodeAndText) {
+  const absl::StatusOr<int> sticky = MakeSticky(absl::InternalError("lost"));
+  EXPECT_THAT(sticky, StatusIs(absl::StatusCode::kInternal, "lost"));
+  EXPECT_TRUE(IsSticky(sticky.status()));
+  EXPECT_FALSE(IsSticky(absl::InternalError("lost")));
+  EXPECT_FALSE(IsSticky(MakeSticky(absl::OkStatus())));
+}
+
 TEST(ToAbslTest, KeepsEveryByte) {
   const std::string_view text("a\0b", 3);
   const absl::string_view converted = ToAbsl(text);

@@ -1,19 +1,14 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a GPU as full as an engine does, for what has to be measured beside one: replays a CUDA
-// graph of 20 us kernels on all multiprocessors without pause.
-//   gdnplan-neighbour [--device=ORDINAL] [--seconds=N]
-// Prints "busy" once the GPU is full. Ends after N seconds, or with SIGTERM or SIGINT.
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <chrono>
-#include <climits>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
+#include "tests/gpu/busy_load.h"
+
+namespace gdnplan::test {
 namespace {
 
 constexpr float kKernelUs = 20;
@@ -25,12 +20,9 @@ constexpr int kThreads = 1024;
 #define CHECK_CUDA(call) Check((call), #call)
 void Check(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return;
-  std::fprintf(stderr, "gdnplan-neighbour: %s from %s\n", cudaGetErrorName(error), call);
+  std::fprintf(stderr, "busy load: %s from %s\n", cudaGetErrorName(error), call);
   std::exit(1);
 }
-
-volatile std::sig_atomic_t stop = 0;
-void OnSignal(int) { stop = 1; }
 
 // A fixed amount of work, not of time: time slices of others must not make it shorter.
 __global__ void __launch_bounds__(kThreads) WorkKernel(int rounds, float* never) {
@@ -102,57 +94,31 @@ cudaGraphExec_t Record(const Work& work, cudaStream_t stream) {
   return executable;
 }
 
-void Run(cudaGraphExec_t graph, cudaStream_t stream, std::chrono::seconds length) {
-  cudaEvent_t done[kGraphsInFlight];
-  for (cudaEvent_t& event : done) {
-    CHECK_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync));
-  }
-  const auto start = std::chrono::steady_clock::now();
-  for (long n = 0; stop == 0 && std::chrono::steady_clock::now() - start < length; ++n) {
-    cudaEvent_t event = done[n % kGraphsInFlight];
-    if (n >= kGraphsInFlight) CHECK_CUDA(cudaEventSynchronize(event));
-    CHECK_CUDA(cudaGraphLaunch(graph, stream));
-    CHECK_CUDA(cudaEventRecord(event, stream));
-    if (n == kGraphsInFlight) {
-      std::puts("busy");
-      std::fflush(stdout);
-    }
-  }
-  CHECK_CUDA(cudaStreamSynchronize(stream));
-  for (cudaEvent_t event : done) CHECK_CUDA(cudaEventDestroy(event));
-}
-
-// The number after --name=; leaves `value` alone for another argument.
-bool Parse(const char* argument, const char* name, int& value) {
-  const size_t length = std::strlen(name);
-  if (std::strncmp(argument, name, length) != 0) return false;
-  char* end = nullptr;
-  const long number = std::strtol(argument + length, &end, 10);
-  if (end == argument + length || *end != '\0' || number < 0 || number > INT_MAX) return false;
-  value = static_cast<int>(number);
-  return true;
-}
-
 }  // namespace
 
-int main(int argc, char** argv) {
-  int device = 0;
-  int seconds = INT_MAX;
-  for (int i = 1; i < argc; ++i) {
-    if (Parse(argv[i], "--device=", device) || Parse(argv[i], "--seconds=", seconds)) continue;
-    std::fprintf(stderr, "usage: gdnplan-neighbour [--device=ORDINAL] [--seconds=N]\n");
-    return 2;
-  }
-  std::signal(SIGTERM, OnSignal);
-  std::signal(SIGINT, OnSignal);
+void RunBusyLoad(int device, const std::function<bool()>& stop,
+                 const std::function<void()>& on_full) {
   CHECK_CUDA(cudaSetDevice(device));
   cudaStream_t stream = nullptr;
   CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   const Work work = Calibrate(device, stream);
   const cudaGraphExec_t graph = Record(work, stream);
-  Run(graph, stream, std::chrono::seconds(seconds));
+  cudaEvent_t done[kGraphsInFlight];
+  for (cudaEvent_t& event : done) {
+    CHECK_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync));
+  }
+  for (long n = 0; !stop(); ++n) {
+    cudaEvent_t event = done[n % kGraphsInFlight];
+    if (n >= kGraphsInFlight) CHECK_CUDA(cudaEventSynchronize(event));
+    CHECK_CUDA(cudaGraphLaunch(graph, stream));
+    CHECK_CUDA(cudaEventRecord(event, stream));
+    if (n == kGraphsInFlight) on_full();
+  }
+  CHECK_CUDA(cudaStreamSynchronize(stream));
+  for (cudaEvent_t& event : done) CHECK_CUDA(cudaEventDestroy(event));
   CHECK_CUDA(cudaGraphExecDestroy(graph));
   CHECK_CUDA(cudaStreamDestroy(stream));
   CHECK_CUDA(cudaFree(work.never));
-  return 0;
 }
+
+}  // namespace gdnplan::test
