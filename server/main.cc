@@ -137,7 +137,8 @@ int Serve(const Options& options, const sigset_t& signals) {
   std::fflush(stdout);
   spdlog::info("signal {}: shutting down", Wait(signals));
   std::thread([signals] { EndAtSecondSignal(signals); }).detach();
-  (*server)->Shutdown(options.shutdown_grace);
+  // Where gRPC does not end, the destructors would not either.
+  if (!(*server)->Shutdown(options.shutdown_grace)) static_cast<void>(server->release());
   return EXIT_SUCCESS;
 }
 

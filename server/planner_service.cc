@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -49,7 +50,11 @@ typename Call::Method PlannerService::Make(RequestMethod request, Handler handle
   return {.request = Requester<Call>(request),
           .handle =
               [handler, work](Call& call) {
-                const auto run = [handler, &call] { call.Finish(handler(call)); };
+                const auto run = [handler, &call] {
+                  // What nobody waits for any more is not begun.
+                  call.Finish(call.cancelled() ? absl::CancelledError("the caller gave up")
+                                               : handler(call));
+                };
                 if (work == nullptr) return run();
                 const absl::Status queued = work->Run(run);
                 if (!queued.ok()) call.Finish(queued);
@@ -66,12 +71,12 @@ typename Call::Method PlannerService::MakeSubmitted(RequestMethod request) {
 
 PlannerService::OpenCall::Method PlannerService::MakeOpen() {
   auto method = Make<OpenCall>(
-      &Service::RequestOpenSession, [this](OpenCall& call) { return Open(call); }, &slow_);
+      &Service::RequestOpenSession, [this](OpenCall& call) { return Open(call); }, &opening_);
   method.over = [this](OpenCall& call) {
     const std::string& id = call.state();
     if (id.empty() || !call.cancelled()) return;
     // Nobody knows it. gRPC's thread must not wait for a device; but a session in vain must go.
-    if (!slow_.Run([this, id] { Close(id).IgnoreError(); }).ok()) Close(id).IgnoreError();
+    if (!closing_.Run([this, id] { Close(id).IgnoreError(); }).ok()) Close(id).IgnoreError();
   };
   return method;
 }
@@ -93,7 +98,7 @@ PlannerService::PlannerService(SessionRegistry& registry, const ServiceOptions& 
           [this](AttachCall& call) { return Attach(call.request(), call.response()); }, &quick_)),
       close_(Make<CloseCall>(
           &Service::RequestCloseSession,
-          [this](CloseCall& call) { return Close(call.request().session_id()); }, &slow_)),
+          [this](CloseCall& call) { return Close(call.request().session_id()); }, &closing_)),
       heartbeat_(Make<HeartbeatCall>(
           &Service::RequestHeartbeat,
           [this](HeartbeatCall& call) { return Heartbeat(call.request(), call.response()); })),
@@ -106,7 +111,8 @@ PlannerService::PlannerService(SessionRegistry& registry, const ServiceOptions& 
                            })),
       plan_(MakeSubmitted<PlanCall>(&Service::RequestPlan)),
       update_(MakeSubmitted<UpdateCall>(&Service::RequestUpdateBlockTable)),
-      slow_({.threads = 2}),
+      opening_({.threads = 2}),
+      closing_({.threads = 1, .waiting = std::numeric_limits<size_t>::max()}),
       quick_({.threads = 1}) {}
 
 void PlannerService::Serve(const CompletionThreads& threads) {

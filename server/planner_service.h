@@ -10,7 +10,7 @@
 #include <string>
 #include <variant>
 
-#include "gdnplan/v1/planner.grpc.pb.h"
+#include "server/rpc/planner_rpcs.h"
 #include "server/rpc/poll_mode.h"
 #include "server/rpc/stream_host.h"
 #include "server/rpc/unary_call.h"
@@ -40,7 +40,7 @@ class PlannerService {
   void StopStreams() { streams_.Stop(); }
 
  private:
-  using Service = v1::Planner::AsyncService;
+  using Service = PlannerRpcs;
 
   // A unary call on its way through a session.
   template <typename Call>
@@ -106,8 +106,9 @@ class PlannerService {
   const UpdateCall::Method update_;
 
   // Last, for their tasks use the others.
-  WorkQueue slow_;   // opening and closing
-  WorkQueue quick_;  // what asks a driver, but allocates nothing
+  WorkQueue opening_;
+  WorkQueue closing_;  // apart: a close must neither wait for opens nor be refused
+  WorkQueue quick_;    // what asks a driver, but allocates nothing
 };
 
 }  // namespace gdnplan::server

@@ -8,8 +8,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -115,7 +117,7 @@ Server::Server(const ServerOptions& options, SharedMemory probe, std::shared_ptr
     : probe_(std::move(probe)),
       registry_(std::move(boot), std::move(devices), {.max_sessions = options.max_sessions}),
       service_(registry_, {.max_message_bytes = static_cast<uint32_t>(options.max_message_bytes),
-                           .host_page_probe = probe_.name(),
+                           .host_page_probe = probe_->name(),
                            .poll = options.poll}),
       health_({std::string(v1::Planner::service_full_name())}) {}
 
@@ -184,17 +186,56 @@ std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
   return server_->InProcessChannel(grpc::ChannelArguments());
 }
 
-void Server::Shutdown(std::chrono::milliseconds grace) {
+int Server::num_calls() const {
+  int calls = 0;
+  for (const auto& thread : threads_) calls += thread->num_calls();
+  return calls;
+}
+
+bool Server::StopRpcs(std::chrono::milliseconds grace) {
+  using Clock = std::chrono::steady_clock;
+  // What gRPC takes to end cancelled calls, and no longer: while a write to a client's full socket
+  // is under way it waits without end.
+  constexpr std::chrono::seconds kCancel{1};
+  auto done = std::make_shared<std::atomic<bool>>(false);
+  std::thread closer([server = server_.get(), grace, done] {
+    server->Shutdown(std::chrono::system_clock::now() + grace);
+    *done = true;
+  });
+  const Clock::time_point end = Clock::now() + grace + kCancel;
+  while (!*done && Clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    // With no call under way it would still wait for its clients to say goodbye, and idle ones do
+    // not.
+    if (num_calls() == 0) grpc_server_cancel_all_calls(server_->c_server());
+  }
+  if (!*done) {
+    closer.detach();
+    return false;
+  }
+  closer.join();
+  return true;
+}
+
+bool Server::Shutdown(std::chrono::milliseconds grace) {
   health_.SetServing(false);
   registry_.StopOpening();
   service_.StopStreams();
   health_.Stop();
-  server_->Shutdown(std::chrono::system_clock::now() + grace);
+  const bool ended = StopRpcs(grace);
   registry_.CloseAll();
   registry_.fatal_error().SetHandler(nullptr);
-  for (const auto& thread : threads_) thread->Stop();
-  server_.reset();
+  if (ended) {
+    for (const auto& thread : threads_) thread->Stop();
+    server_.reset();
+  } else {
+    spdlog::warn("a client does not take its answers: its connection is left to the system");
+    // The thread that still waits uses it.
+    static_cast<void>(server_.release());
+  }
   claims_.clear();
+  probe_.reset();
+  return ended;
 }
 
 }  // namespace gdnplan::server

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,15 +56,20 @@ class Server {
   std::shared_ptr<grpc::Channel> InProcessChannel();
 
   // Health goes off, no session is opened and no RPC accepted any more; those under way have
-  // `grace` to finish. Then sessions are closed. Once only.
-  void Shutdown(std::chrono::milliseconds grace);
+  // `grace` to finish. Then sessions are closed and sockets removed. Once only. False: gRPC does
+  // not let go of a client that takes nothing any more (its process is stopped, say); end the
+  // process without destructors then.
+  bool Shutdown(std::chrono::milliseconds grace);
 
  private:
   Server(const ServerOptions& options, SharedMemory probe, std::shared_ptr<Boot> boot,
          Session::Devices devices);
   absl::Status Listen(const ServerOptions& options);
+  int num_calls() const;
+  // Whether gRPC ended in time.
+  bool StopRpcs(std::chrono::milliseconds grace);
 
-  const SharedMemory probe_;  // holds the boot id
+  std::optional<SharedMemory> probe_;  // holds the boot id; until Shutdown
   SessionRegistry registry_;
   PlannerService service_;
   HealthService health_;

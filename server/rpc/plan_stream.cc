@@ -9,6 +9,22 @@
 #include "wire/grpc_status.h"
 
 namespace gdnplan::server {
+namespace {
+
+bool Deserialize(grpc::ByteBuffer& bytes, v1::PlanStreamRequest& message) {
+  return grpc::SerializationTraits<v1::PlanStreamRequest>::Deserialize(&bytes, &message).ok();
+}
+
+void Serialize(const v1::PlanStreamResponse& message, grpc::ByteBuffer& bytes) {
+  bytes.Clear();
+  bool own = false;
+  const grpc::Status status =
+      grpc::SerializationTraits<v1::PlanStreamResponse>::Serialize(message, &bytes, &own);
+  // It has no required field and is far below 2 GB.
+  static_cast<void>(status);
+}
+
+}  // namespace
 
 PlanStream::PlanStream(StreamHost& host, CompletionThread& acceptor)
     : RpcCall(host.ThreadForNextStream()), host_(host), acceptor_(acceptor), io_(&context()) {
@@ -67,7 +83,18 @@ void PlanStream::OnRead(bool ok) {
   EndOperation();
 }
 
+void PlanStream::Refuse(const absl::Status& reason) {
+  Stop(reason);
+  MutexLock lock(mutex_);
+  --next_;
+  Continue();
+}
+
 void PlanStream::Submit(Item& item) {
+  if (!Deserialize(item.request_bytes, item.request)) {
+    // Whose tag it has, nobody knows.
+    return Refuse(absl::InvalidArgumentError("request: its bytes are no PlanStreamRequest"));
+  }
   if (session_ == nullptr) {
     absl::StatusOr<std::shared_ptr<Session>> session =
         host_.registry().Find(item.request.session_id());
@@ -92,6 +119,7 @@ void PlanStream::Answer(Item& item, const absl::StatusOr<PlanResult>& result) {
     error.set_code(static_cast<int32_t>(result.status().code()));
     error.set_message(std::string(result.status().message()));
   }
+  Serialize(item.response, item.response_bytes);
   MutexLock lock(mutex_);
   item.answered = true;
   Continue();
@@ -116,12 +144,12 @@ void PlanStream::Continue() {
   if (!writing_ && first_ < next_ && ItemAt(first_).answered) {
     writing_ = true;
     BeginOperation();
-    io_.Write(ItemAt(first_).response, &write_tag_);
+    io_.Write(ItemAt(first_).response_bytes, &write_tag_);
   }
   if (!reading_ && !no_more_requests_ && next_ - first_ < kMaxInFlight) {
     reading_ = true;
     BeginOperation();
-    io_.Read(&ItemAt(next_).request, &read_tag_);
+    io_.Read(&ItemAt(next_).request_bytes, &read_tag_);
   }
   if (no_more_requests_ && first_ == next_ && !writing_) {
     finished_ = true;

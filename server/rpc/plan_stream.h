@@ -3,11 +3,14 @@
 // The PlanStream RPC: requests in, plans out, in order.
 #pragma once
 
+#include <grpcpp/support/async_stream.h>
+#include <grpcpp/support/byte_buffer.h>
+
 #include <array>
 #include <cstddef>
 #include <memory>
 
-#include "gdnplan/v1/planner.grpc.pb.h"
+#include "gdnplan/v1/planner.pb.h"
 #include "server/mutex.h"
 #include "server/rpc/rpc_call.h"
 #include "server/session.h"
@@ -40,8 +43,10 @@ class PlanStream final : public RpcCall {
     bool Abandoned() const override { return stream->cancelled(); }
 
     PlanStream* stream = nullptr;
+    grpc::ByteBuffer request_bytes;
     v1::PlanStreamRequest request;
     v1::PlanStreamResponse response;
+    grpc::ByteBuffer response_bytes;
     bool answered = false;  // guarded by the stream's mutex
   };
 
@@ -53,6 +58,8 @@ class PlanStream final : public RpcCall {
   void OnWritten(bool ok);
   void OnFinished(bool /*ok*/) { EndOperation(); }
 
+  // The request that was read last is not answered, and the stream ends.
+  void Refuse(const absl::Status& reason);
   // The item's request on its way to its session.
   void Submit(Item& item);
   void Answer(Item& item, const absl::StatusOr<PlanResult>& result);
@@ -62,7 +69,7 @@ class PlanStream final : public RpcCall {
 
   StreamHost& host_;
   CompletionThread& acceptor_;
-  grpc::ServerAsyncReaderWriter<v1::PlanStreamResponse, v1::PlanStreamRequest> io_;
+  grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> io_;
   std::shared_ptr<Session> session_;  // of the first request; only the queue's thread uses it
   std::array<Item, kMaxInFlight> items_;
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "gdnplan/v1/planner.grpc.pb.h"
 #include "server/mutex.h"
 #include "server/rpc/announcer.h"
 #include "server/rpc/completion_thread.h"
+#include "server/rpc/planner_rpcs.h"
 #include "server/session_registry.h"
 
 namespace gdnplan::server {
@@ -24,10 +24,10 @@ using CompletionThreads = std::vector<std::unique_ptr<CompletionThread>>;
 // Thread safe. Outlives the completion threads.
 class StreamHost {
  public:
-  StreamHost(v1::Planner::AsyncService& service, SessionRegistry& registry)
+  StreamHost(PlannerRpcs& service, SessionRegistry& registry)
       : service_(service), registry_(registry) {}
 
-  v1::Planner::AsyncService& service() { return service_; }
+  PlannerRpcs& service() { return service_; }
   SessionRegistry& registry() { return registry_; }
   Announcer& announcer() { return announcer_; }
 
@@ -47,7 +47,7 @@ class StreamHost {
  private:
   void Count(const PlanStream& stream, int change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  v1::Planner::AsyncService& service_;
+  PlannerRpcs& service_;
   SessionRegistry& registry_;
   Announcer announcer_;
 

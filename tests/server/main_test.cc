@@ -67,6 +67,42 @@ TEST_F(MainTest, ServesUntilASignal) {
   }
 }
 
+TEST_F(MainTest, EndsThoughAClientTakesNothingAnyMore) {
+  Process server(Command({"--shutdown-grace-ms=100"}));
+  ASSERT_EQ(server.ReadLine(), Line());
+  ServiceClient client = Client();
+  const auto session = client.Open(SampleRequest());
+  ASSERT_THAT(session, IsOk());
+  // A follower that reads its first message and then does not even look at its socket.
+  const auto channel = grpc::CreateChannel(address_, grpc::InsecureChannelCredentials());
+  const auto stub = v1::Planner::NewStub(channel);
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  v1::WatchPlansRequest request;
+  request.set_session_id(session->session_id());
+  const auto watch = stub->AsyncWatchPlans(&context, request, &queue, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  v1::WatchPlansResponse response;
+  ASSERT_TRUE(queue.Next(&tag, &ok) && ok);
+  watch->Read(&response, nullptr);
+  ASSERT_TRUE(queue.Next(&tag, &ok) && ok);
+  // More than a socket holds.
+  for (int i = 0; i < 4000; ++i) {
+    ASSERT_THAT(client.Plan(session->session_id(), SampleBatch()), IsOk());
+  }
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(root_ / "run"));
+  context.TryCancel();
+  grpc::Status status;
+  watch->Finish(&status, nullptr);
+  queue.Next(&tag, &ok);
+  queue.Shutdown();
+  while (queue.Next(&tag, &ok)) {
+  }
+}
+
 TEST_F(MainTest, ALogThatNobodyReadsStopsNothing) {
   Process server(Command());  // its standard error is a pipe that this test does not read
   ASSERT_EQ(server.ReadLine(), Line());
