@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "client/forked_child.h"
 #include "client/plan_stream_state.h"
 
 namespace gdnplan::client {
@@ -40,11 +41,7 @@ class AsyncPlanStream::Impl {
   bool InForkedChild() const { return getpid() != pid_; }
 
   void Plan(const plan::BatchView& batch, const PlanOptions& options, Callback callback) {
-    if (InForkedChild()) {
-      return callback(
-          absl::FailedPreconditionError("this stream was made before a fork and cannot be used in "
-                                        "the child; connect anew there"));
-    }
+    if (InForkedChild()) return callback(StreamInForkedChild());
     for (;;) {
       const uint64_t taken = AwaitTaken(std::nullopt);
       {

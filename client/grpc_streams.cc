@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/call_events.h"
+#include "client/forked_child.h"
 #include "wire/grpc_status.h"
 
 namespace gdnplan::client {
@@ -127,8 +128,7 @@ class OwnedCall {
   // FailedPrecondition in a forked child.
   absl::Status Check() const {
     if (getpid() == pid_) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        "this stream was made before a fork and cannot be used in the child; connect anew there");
+    return StreamInForkedChild();
   }
   Call* operator->() const { return call_.get(); }
 
