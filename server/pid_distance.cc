@@ -22,6 +22,9 @@ using Clock = std::chrono::steady_clock;
 
 // Several servers and workers that do the same shall not meet again.
 constexpr pid_t kSpread = 3000;
+// PIDs below the limit that are left to others: who takes the last ones may find that the numbers
+// have started over when it forks.
+constexpr pid_t kLeftToOthers = 256;
 
 pid_t RandomOffset() {
   const absl::StatusOr<RandomId> random = MakeRandomId();
@@ -45,12 +48,13 @@ pid_t BurnPid() {
   return pid;
 }
 
-// Lets PIDs pass until the next one is probably `target` or more. The last one that passed.
+// Lets PIDs pass until the next one is probably `target` or more. The last one that passed; 0:
+// there was no child, or the numbers started over.
 pid_t BurnUpTo(pid_t target, Clock::time_point end) {
   pid_t last = 0;
   while (last < target - 1 && Clock::now() < end) {
     const pid_t pid = BurnPid();
-    if (pid < last) break;  // no child, or the numbers started over
+    if (pid < last) return 0;
     last = pid;
   }
   return last;
@@ -107,10 +111,11 @@ PidMove TakeDistantPid(pid_t min_pid, std::chrono::milliseconds limit) {
   const pid_t pid_limit = PidLimit();
   pid_t last = 0;
   if (min_pid < pid_limit) {
-    const pid_t target = std::min(min_pid + RandomOffset(), pid_limit - 1);
+    const pid_t target = std::min(min_pid + RandomOffset(), pid_limit - kLeftToOthers);
     last = BurnUpTo(target, Clock::now() + limit);
   }
-  if (last > getpid()) move.from = GoOnInChild();
+  // A lower one is no better than this one.
+  if (last + 1 >= min_pid) move.from = GoOnInChild();
   if (getpid() < min_pid) {
     move.warning = absl::StrCat(
         "this process has PID ", getpid(), ", lower than min-pid, ", min_pid, " (PIDs are below ",

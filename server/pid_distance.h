@@ -19,7 +19,8 @@ struct PidMove {
 
 // Returns in a process whose PID is at least `min_pid`, by chance a few thousand more. If the
 // calling one's is lower, that is a child of it: it dies with its parent, which never returns, but
-// passes signals on and exits with the child's status. Gives up after `limit`. Call it before
+// passes signals on and exits with the child's status. Gives up after `limit`, or where PIDs start
+// over before, and stays where it is then. Call it before
 // anything that a fork would break: threads, CUDA, gRPC.
 PidMove TakeDistantPid(pid_t min_pid, std::chrono::milliseconds limit = std::chrono::seconds(2));
 

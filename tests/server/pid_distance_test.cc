@@ -172,8 +172,8 @@ TEST(PidDistanceTest, TheParentBuriesOrphans) {
 
 // In this namespace, where the end of the parent does not take everything with it.
 TEST(PidDistanceTest, DiesWithItsParent) {
-  // A second time if the PIDs happen to start over.
-  for (int attempt = 0; attempt < 3; ++attempt) {
+  // Again while there are too few PIDs before they start over.
+  for (int attempt = 0; attempt < 1000; ++attempt) {
     Pipe pids;
     const pid_t parent = Start([&] {
       const PidMove move = TakeDistantPid(getpid() + 10, std::chrono::minutes(1));
