@@ -6,6 +6,7 @@
 
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "client/call_events.h"
 #include "client/forked_child.h"
@@ -113,6 +114,16 @@ class GrpcCall {
   absl::Status end_;        // OK until it is known
 };
 
+// For ever: gRPC may still come back to it. Kept, so that tools that look for leaks see that it is
+// meant.
+template <typename Call>
+void LeaveToGrpc(std::unique_ptr<Call> call) {
+  static std::mutex mutex;
+  static auto& calls = *new std::vector<std::unique_ptr<Call>>;
+  const std::lock_guard lock(mutex);
+  calls.push_back(std::move(call));
+}
+
 // Owns a call, unless this is a forked child: there it leaves the call alone, for the threads and
 // the sockets are its parent's.
 template <typename Call>
@@ -120,7 +131,11 @@ class OwnedCall {
  public:
   explicit OwnedCall(std::unique_ptr<Call> call) : call_(std::move(call)) {}
   ~OwnedCall() {
-    if (getpid() != pid_ || !call_->End()) static_cast<void>(call_.release());
+    if (getpid() != pid_) {
+      static_cast<void>(call_.release());
+    } else if (!call_->End()) {
+      LeaveToGrpc(std::move(call_));
+    }
   }
   OwnedCall(const OwnedCall&) = delete;
   OwnedCall& operator=(const OwnedCall&) = delete;
