@@ -16,6 +16,7 @@
 #include "tests/server/session_testing.h"
 #include "tests/testing/random_batch.h"
 #include "tests/testing/sample_batch.h"
+#include "wire/convert.h"
 
 namespace gdnplan::test {
 namespace {

@@ -18,7 +18,6 @@
 #include "server/server.h"
 #include "tests/server/service_testing.h"
 #include "tests/testing/status_matchers.h"
-#include "wire/convert.h"
 
 namespace gdnplan::test {
 
@@ -115,7 +114,7 @@ class StreamClient {
     v1::PlanStreamRequest request;
     request.set_session_id(session_id_);
     request.set_tag(tag);
-    wire::ToProto(batch.view(), *request.mutable_batch());
+    Fill(batch, *request.mutable_batch());
     return request;
   }
   // Nothing: the stream ended.

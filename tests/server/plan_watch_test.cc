@@ -14,6 +14,7 @@
 #include "tests/server/plan_stream_testing.h"
 #include "tests/server/session_testing.h"
 #include "tests/testing/sample_batch.h"
+#include "wire/convert.h"
 
 namespace gdnplan::test {
 namespace {

@@ -74,7 +74,7 @@ TEST_P(RoughClientTest, BytesThatAreNoRequestEndTheStreamWithAnError) {
   const std::string session = Open().session_id();
   v1::PlanStreamRequest request;
   request.set_session_id(session);
-  wire::ToProto(SampleBatch().view(), *request.mutable_batch());
+  Fill(SampleBatch(), *request.mutable_batch());
   const std::string good = request.SerializeAsString();
   ByteStream stream(channel_);
   ASSERT_TRUE(stream.Send(good));

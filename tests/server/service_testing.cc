@@ -20,7 +20,7 @@ absl::StatusOr<v1::Plan> ServiceClient::Plan(const std::string& session_id,
                                              const json::OwnedBatch& batch) {
   v1::PlanRequest request;
   request.set_session_id(session_id);
-  wire::ToProto(batch.view(), *request.mutable_batch());
+  Fill(batch, *request.mutable_batch());
   const auto response = Call(&v1::Planner::Stub::Plan, request);
   if (!response.ok()) return response.status();
   return response->plan();
@@ -30,6 +30,11 @@ absl::Status ServiceClient::Close(const std::string& session_id) {
   v1::CloseSessionRequest request;
   request.set_session_id(session_id);
   return Call(&v1::Planner::Stub::CloseSession, request).status();
+}
+
+void Fill(const json::OwnedBatch& batch, v1::Batch& message) {
+  const json::OwnedBatch own = batch;
+  wire::ToProto(own.view(), message);
 }
 
 v1::OpenSessionRequest SampleRequest() {

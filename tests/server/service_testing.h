@@ -46,6 +46,9 @@ class ServiceClient {
   std::unique_ptr<v1::Planner::Stub> stub_;
 };
 
+// Fills the message. Threads may share the batch, whose view() they may not.
+void Fill(const json::OwnedBatch& batch, v1::Batch& message);
+
 // SampleConfig's session.
 v1::OpenSessionRequest SampleRequest();
 
