@@ -29,8 +29,10 @@ struct Connection {
 // Runs the chosen subcommand: its exit status, or the error to print.
 using Action = std::function<absl::StatusOr<int>()>;
 
-// Each adds its subcommand to `app` and sets `action` when it is chosen. All three outlive parsing.
+// Each adds its subcommand to `app` and sets `action` when it is chosen. All of these outlive
+// parsing.
 void AddInfoCommand(CLI::App& app, const Connection& connection, Action& action);
+void AddLoadCommand(CLI::App& app, const Connection& connection, Action& action);
 void AddPlanCommand(CLI::App& app, const Connection& connection, Action& action);
 void AddVerifyCommand(CLI::App& app, const Connection& connection, Action& action);
 

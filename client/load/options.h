@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// How a load is put on a server.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/load/step_source.h"
+#include "gdnplan/client/client.h"
+
+namespace gdnplan::load {
+
+// When requests start.
+enum class Pace : uint8_t {
+  kClosed,    // as soon as there is room: `concurrency` of them are under way
+  kConstant,  // `rate` a second
+  kPoisson,   // `rate` a second on average, at random
+  kTrace,     // when the workload's steps are due
+};
+
+enum class Transport : uint8_t { kStream, kUnary };
+enum class Verify : uint8_t { kNone, kSample, kAll };
+
+struct LoadOptions {
+  int sessions = 1;
+  int connections = 1;  // shared by the sessions
+  Transport transport = Transport::kStream;
+  bool poll = false;  // see client::StreamOptions
+  std::vector<std::string> devices;
+
+  Pace pace = Pace::kClosed;
+  int concurrency = 1;  // of all sessions together
+  double rate = 0;      // of all sessions together, a second
+  uint64_t seed = 1;
+
+  Verify verify = Verify::kNone;
+  int sample_every = 64;  // of a session's plans, one is compared
+
+  // Session number i's steps.
+  std::function<absl::StatusOr<std::unique_ptr<StepSource>>(int session)> source;
+  // Told of each wrong plan: what is wrong, and with which batch. On several threads at a time.
+  std::function<void(const plan::PlanConfig& config, const json::OwnedBatch& batch,
+                     const std::vector<std::string>& mismatches)>
+      on_mismatch;
+};
+
+}  // namespace gdnplan::load

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// Where a load's steps come from: a fixed shape, or a simulated scheduler that serves a trace.
+#pragma once
+
+#include <cstdint>
+
+#include "client/json/owned_batch.h"
+#include "gdnplan/plan/config.h"
+
+namespace gdnplan::load {
+
+struct Step {
+  json::OwnedBatch batch;
+  // When an engine would ask for it: seconds from the workload's start.
+  double due_s = 0;
+};
+
+// One engine's steps, in order. Deterministic: the same options and seed make the same steps. Not
+// thread safe.
+class StepSource {
+ public:
+  virtual ~StepSource() = default;
+
+  // The limits that every batch obeys.
+  virtual const plan::PlanConfig& config() const = 0;
+  // Makes the next step into `step`, whose arrays keep their memory. False: the workload is over.
+  virtual bool Next(Step& step) = 0;
+};
+
+}  // namespace gdnplan::load

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "client/load/workload.h"
+
+#include <utility>
+
+#include "client/load/shape.h"
+#include "client/load/shape_source.h"
+#include "client/load/trace.h"
+#include "client/load/trace_source.h"
+#include "gdnplan/plan/status.h"
+
+namespace gdnplan::load {
+namespace {
+
+constexpr char kDefaultShape[] = "decode=256";
+
+using Source = absl::StatusOr<std::unique_ptr<StepSource>>;
+
+}  // namespace
+
+absl::StatusOr<std::function<Source(int session)>> MakeSources(const WorkloadOptions& options,
+                                                               int sessions, uint64_t seed) {
+  if (!options.trace.empty()) {
+    GDNPLAN_ASSIGN_OR_RETURN(std::vector<Request> requests, ReadTrace(options.trace));
+    SchedulerOptions scheduler = options.scheduler;
+    scheduler.seed = seed;
+    auto shared = std::make_shared<const std::vector<Request>>(std::move(requests));
+    return [shared, scheduler, sessions](int session) -> Source {
+      return TraceSource::Create(*shared, scheduler, {.index = session, .count = sessions});
+    };
+  }
+  ShapeOptions shapes;
+  std::vector<std::string> texts = options.shapes;
+  if (texts.empty()) texts.emplace_back(kDefaultShape);
+  for (const std::string& text : texts) {
+    GDNPLAN_ASSIGN_OR_RETURN(Shape shape, ParseShape(text));
+    shapes.shapes.push_back(std::move(shape));
+  }
+  return [shapes, seed](int session) -> Source {
+    ShapeOptions own = shapes;
+    // Sessions plan the same shapes of different rows.
+    own.seed = seed * 1'000 + static_cast<uint64_t>(session);
+    return ShapeSource::Create(own);
+  };
+}
+
+}  // namespace gdnplan::load

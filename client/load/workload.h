@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// What each session of a load is asked to plan.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/load/scheduler_options.h"
+#include "client/load/step_source.h"
+
+namespace gdnplan::load {
+
+struct WorkloadOptions {
+  // Specifications of shapes that take turns; see shape.h. Empty, and no trace: 256 decodes.
+  std::vector<std::string> shapes;
+  // A trace's file: a simulated scheduler serves it, each session every n-th request.
+  std::string trace;
+  SchedulerOptions scheduler;  // of a trace; its seed is not read
+};
+
+// A source for session i of `sessions`; the same arguments give the same steps. InvalidArgument
+// names the option; NotFound the file.
+absl::StatusOr<std::function<absl::StatusOr<std::unique_ptr<StepSource>>(int session)>> MakeSources(
+    const WorkloadOptions& options, int sessions, uint64_t seed);
+
+}  // namespace gdnplan::load
