@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/load/scheduler.h"
@@ -22,23 +23,31 @@ struct Shard {
   int32_t count = 1;
 };
 
-// Ends when its requests have. Shards have random numbers of their own.
+// Shards, and each round of a trace that repeats, have random numbers of their own.
 class TraceSource : public StepSource {
  public:
-  // InvalidArgument: options out of range, or a request that could never run. The trace is not
-  // kept.
+  // `repeat`: once all requests have ended they come again, to an engine whose caches are empty;
+  // else the workload is over then. InvalidArgument: options out of range, or a request that could
+  // never run. The trace is not kept.
   static absl::StatusOr<std::unique_ptr<TraceSource>> Create(std::span<const Request> trace,
                                                              const SchedulerOptions& options,
-                                                             Shard shard = {});
+                                                             Shard shard = {}, bool repeat = false);
 
   const plan::PlanConfig& config() const override { return scheduler_->config(); }
-  bool Next(Step& step) override { return scheduler_->Next(step); }
+  bool Next(Step& step) override;
 
+  // Of this round.
   const Scheduler& scheduler() const { return *scheduler_; }
 
  private:
-  explicit TraceSource(std::unique_ptr<Scheduler> scheduler);
+  TraceSource(std::vector<Request> requests, const SchedulerOptions& options, bool repeat,
+              std::unique_ptr<Scheduler> scheduler);
 
+  const std::vector<Request> requests_;
+  SchedulerOptions options_;  // the seed is this round's
+  const bool repeat_;
+  double round_began_s_ = 0;
+  double last_due_s_ = 0;
   std::unique_ptr<Scheduler> scheduler_;
 };
 

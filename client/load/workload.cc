@@ -26,8 +26,9 @@ absl::StatusOr<std::function<Source(int session)>> MakeSources(const WorkloadOpt
     SchedulerOptions scheduler = options.scheduler;
     scheduler.seed = seed;
     auto shared = std::make_shared<const std::vector<Request>>(std::move(requests));
-    return [shared, scheduler, sessions](int session) -> Source {
-      return TraceSource::Create(*shared, scheduler, {.index = session, .count = sessions});
+    const bool repeat = !options.once;
+    return [shared, scheduler, sessions, repeat](int session) -> Source {
+      return TraceSource::Create(*shared, scheduler, {.index = session, .count = sessions}, repeat);
     };
   }
   ShapeOptions shapes;

@@ -20,6 +20,7 @@ struct WorkloadOptions {
   std::vector<std::string> shapes;
   // A trace's file: a simulated scheduler serves it, each session every n-th request.
   std::string trace;
+  bool once = false;           // ends with the trace, instead of beginning again
   SchedulerOptions scheduler;  // of a trace; its seed is not read
 };
 

@@ -42,7 +42,8 @@ constexpr int kMaxMismatchFiles = 10;
 constexpr char kFooter[] =
     R"(Workloads: --shape decode=256, spec=256,k=3,groups=4, decode=200,prefill=8x1024, ...; given more
 than once they take turns. --trace FILE.csv (arrival_s,prompt_tokens,output_tokens): a simulated
-scheduler turns requests into steps. Closed loop unless --rate or --paced is given.
+scheduler turns requests into steps, over and over until --duration or --steps. Closed loop unless
+--rate or --paced is given. --sweep writes --json only, with all its runs.
 
 Exit status: 0 success, 1 failure, 2 a wrong plan or wrong usage, 3 a gate was missed. Ctrl-C ends the
 measurement and reports what there is.)";
@@ -147,6 +148,9 @@ class LoadCommand {
         LoadRun::Start(std::move(options), [this] { return connection_.Connect(); }));
     MeasureWindow(*run, flags.warm_up_s, 0, /*warm_up=*/true);
     GDNPLAN_ASSIGN_OR_RETURN(Result result, MeasureStable(*run, flags));
+    if (flags.max_p99_us.has_value()) {
+      result.objective_ns = static_cast<int64_t>(*flags.max_p99_us * 1e3);
+    }
     result.parameters = {{"tool", "gdnplan " GDNPLAN_VERSION},
                          {"server", server.version},
                          {"address", connection_.address()}};
@@ -201,6 +205,7 @@ class LoadCommand {
   absl::StatusOr<int> RunSweep() {
     GDNPLAN_ASSIGN_OR_RETURN(const Sweep sweep, ParseSweep(flags_.sweep));
     std::vector<load::SweepRow> rows;
+    nlohmann::ordered_json runs;
     int status = kSuccess;
     for (const double value : sweep.values) {
       LoadFlags flags = flags_;
@@ -211,10 +216,13 @@ class LoadCommand {
       }
       GDNPLAN_ASSIGN_OR_RETURN(const Result result, RunOnce(flags));
       rows.push_back(load::MakeSweepRow(absl::StrCat(value), result));
+      runs.push_back(load::ToJson(result));
       status = std::max(status, StatusOf(result));
       if (interrupted) break;
     }
     std::cout << load::FormatSweep(sweep.parameter, rows);
+    const nlohmann::ordered_json all = {{"sweep", sweep.parameter}, {"runs", std::move(runs)}};
+    GDNPLAN_RETURN_IF_ERROR(Write(flags_.json_file, all.dump(2) + '\n'));
     return status;
   }
 

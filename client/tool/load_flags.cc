@@ -69,15 +69,19 @@ void AddOutput(CLI::App& command, LoadFlags& flags) {
   command.add_option("--mismatch-dir", flags.mismatch_dir,
                      "Where the batch of a wrong plan is written, for gdnplan plan");
   command.add_option("--json", flags.json_file, "Write everything to this file")->type_name("FILE");
-  command.add_option("--csv", flags.csv_file, "Write the latency's histogram")->type_name("FILE");
-  command.add_option("--html", flags.html_file, "Write a page with plots")->type_name("FILE");
+  CLI::Option* csv = command.add_option("--csv", flags.csv_file, "Write the latency's histogram");
+  csv->type_name("FILE");
+  CLI::Option* html = command.add_option("--html", flags.html_file, "Write a page with plots");
+  html->type_name("FILE");
   command.add_option("--max-p99-us", flags.max_p99_us, "Exit status 3 if p99 is above this");
   command.add_option("--min-rate", flags.min_rate, "Exit status 3 if plans/s are below this");
   command.add_option("--max-errors", flags.max_errors, "Exit status 3 if there are more errors");
   command
       .add_option("--sweep", flags.sweep,
                   "One run for each value: concurrency=1,2,4,8 or rate=1000,2000,...")
-      ->type_name("NAME=V,...");
+      ->type_name("NAME=V,...")
+      ->excludes(csv)
+      ->excludes(html);
   command.add_option("--compare", flags.compare, "Put no load on: compare two --json files")
       ->expected(2)
       ->type_name("FILE");

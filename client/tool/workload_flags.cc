@@ -29,9 +29,11 @@ void AddWorkloadFlags(CLI::App& command, load::WorkloadOptions& options) {
       command.add_option("--shape", options.shapes,
                          "Steps of a fixed shape; several take turns (default: decode=256)");
   shape->type_name("SPEC")->allow_extra_args(false);
-  command.add_option("--trace", options.trace, "Requests for the simulated scheduler")
-      ->type_name("FILE.csv")
-      ->excludes(shape);
+  CLI::Option* trace =
+      command.add_option("--trace", options.trace, "Requests for the simulated scheduler");
+  trace->type_name("FILE.csv")->excludes(shape);
+  command.add_flag("--once", options.once, "End with the trace, instead of beginning it again")
+      ->needs(trace);
   // Ranges are checked by the scheduler, which names them.
   command.add_option("--max-num-seqs", scheduler.max_num_seqs, "Rows of a step");
   command.add_option("--max-num-batched-tokens", scheduler.max_num_batched_tokens,
@@ -68,6 +70,7 @@ nlohmann::ordered_json ParametersOf(const load::WorkloadOptions& options) {
   }
   const load::SchedulerOptions& scheduler = options.scheduler;
   return {{"trace", options.trace},
+          {"once", options.once},
           {"max_num_seqs", scheduler.max_num_seqs},
           {"max_num_batched_tokens", scheduler.max_num_batched_tokens},
           {"num_speculative_tokens", scheduler.num_speculative_tokens},

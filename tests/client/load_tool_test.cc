@@ -79,12 +79,17 @@ TEST_F(LoadToolTest, ServesATrace) {
   const std::string file = directory_.Write("trace.csv", trace);
   // It ends by itself.
   const ProgramResult result =
-      Run({"--trace=" + file, "--duration=600", "--verify=all", "--num-speculative-tokens=2",
-           "--sessions=2", "--max-errors=0"});
+      Run({"--trace=" + file, "--once", "--duration=600", "--verify=all",
+           "--num-speculative-tokens=2", "--sessions=2", "--max-errors=0"});
   ASSERT_EQ(result.status, 0) << result.errors << result.output;
   const json written = Result();
   EXPECT_GT(written.at("plans"), 20);
   EXPECT_EQ(written.at("verified"), written.at("plans"));
+  // It has too few steps for this and begins again.
+  const ProgramResult longer =
+      Run({"--trace=" + file, "--steps=2000", "--duration=60", "--verify=all", "--max-errors=0"});
+  ASSERT_EQ(longer.status, 0) << longer.errors << longer.output;
+  EXPECT_GE(Result().at("plans"), 2000);
 }
 
 TEST_F(LoadToolTest, WritesItsFiles) {
@@ -141,6 +146,13 @@ TEST_F(LoadToolTest, SweepsPrintARowEach) {
       Run({"--steps=50", "--duration=20", "--shape=decode=4", "--sweep=concurrency=1,2,4"});
   ASSERT_EQ(result.status, 0) << result.errors;
   EXPECT_THAT(result.output, HasSubstr("concurrency"));
+  const json written = Result();
+  ASSERT_EQ(written.at("runs").size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    const json& run = written.at("runs")[i];
+    EXPECT_EQ(run.at("parameters").at("concurrency"), 1 << i);
+    EXPECT_GE(run.at("plans"), 50);
+  }
 }
 
 TEST_F(LoadToolTest, RefusesWhatCannotBe) {

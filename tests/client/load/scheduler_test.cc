@@ -254,11 +254,30 @@ TEST(TraceSourceTest, ShardsShareTheTrace) {
   }
   EXPECT_EQ(finished, 10);
   EXPECT_EQ(computed, 145);
-  // More replicas than requests: some have nothing to do.
-  auto idle = TraceSource::Create(trace, {}, {11, 12});
+  // More replicas than requests: some have nothing to do, even over and over.
+  auto idle = TraceSource::Create(trace, {}, {11, 12}, true);
   ASSERT_THAT(idle, IsOk());
   Step step;
   EXPECT_FALSE((*idle)->Next(step));
+}
+
+TEST(TraceSourceTest, RepeatsWithTimeThatGoesOn) {
+  const std::vector<Request> trace = {{0.5, 100, 3}, {1.0, 50, 2}};
+  auto once = TraceSource::Create(trace, {});
+  auto repeated = TraceSource::Create(trace, {}, {}, true);
+  ASSERT_THAT(once, IsOk());
+  ASSERT_THAT(repeated, IsOk());
+  Step expected;
+  std::vector<double> due;
+  while ((*once)->Next(expected)) due.push_back(expected.due_s);
+  ASSERT_GE(due.size(), 4u);
+  Step step;
+  for (int round = 0; round < 3; ++round) {
+    for (const double time : due) {
+      ASSERT_TRUE((*repeated)->Next(step));
+      EXPECT_DOUBLE_EQ(step.due_s, round * due.back() + time);
+    }
+  }
 }
 
 TEST(TraceSourceTest, RefusesWrongShardsAndNamesRequestsByTheirPlaceInTheTrace) {
