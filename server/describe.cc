@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/describe.h"
 
+#include <algorithm>
 #include <chrono>
 #include <variant>
 
@@ -55,6 +56,11 @@ uint64_t Milliseconds(std::chrono::nanoseconds duration) {
 
 }  // namespace
 
+uint64_t LeftMilliseconds(Session::Clock::duration left) {
+  // A lease that is about to lapse is none that does not.
+  return left == Session::Clock::duration::max() ? 0 : std::max<uint64_t>(Milliseconds(left), 1);
+}
+
 void Describe(const DeviceInfo& info, v1::Device& message) {
   message.set_kind(ToProto(info.kind));
   message.set_id(info.id);
@@ -101,9 +107,10 @@ void Describe(const Session& session, const Boot& boot, v1::SessionDescription& 
   wire::DescribeTimeline(session.layout(), *message.mutable_timeline());
   message.set_arena_bytes(arena_bytes);
   message.set_num_groups(static_cast<uint32_t>(options.config.num_groups()));
+  message.set_lease_ms(Milliseconds(options.lease.length));
 }
 
-void Summarize(const Session& session, v1::SessionSummary& message) {
+void Summarize(Session& session, v1::SessionSummary& message) {
   const SessionOptions& options = session.options();
   const SessionStatistics statistics = session.statistics();
   message.set_number(session.number());
@@ -115,6 +122,9 @@ void Summarize(const Session& session, v1::SessionSummary& message) {
   message.set_num_refused(statistics.num_refused);
   message.set_age_ms(Milliseconds(statistics.age));
   message.set_idle_ms(Milliseconds(statistics.idle));
+  const auto now = Session::Clock::now();
+  message.set_num_attached(static_cast<uint32_t>(session.leases().CountAttached(now)));
+  message.set_lease_left_ms(LeftMilliseconds(session.leases().Left(now)));
 }
 
 }  // namespace gdnplan::server

@@ -14,6 +14,8 @@ namespace gdnplan::server {
 void Describe(const DeviceInfo& info, v1::Device& message);
 void Describe(const PlanResult& result, v1::Plan& message);
 void Describe(const Session& session, const Boot& boot, v1::SessionDescription& message);
-void Summarize(const Session& session, v1::SessionSummary& message);
+// Of a lease, as the contract has it. 0: it does not lapse.
+uint64_t LeftMilliseconds(Session::Clock::duration left);
+void Summarize(Session& session, v1::SessionSummary& message);
 
 }  // namespace gdnplan::server

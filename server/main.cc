@@ -138,7 +138,7 @@ int Serve(const Options& options, const sigset_t& signals) {
   spdlog::info("signal {}: shutting down", Wait(signals));
   std::thread([signals] { EndAtSecondSignal(signals); }).detach();
   // Where gRPC does not end, the destructors would not either.
-  if (!(*server)->Shutdown(options.shutdown_grace)) static_cast<void>(server->release());
+  if (!(*server)->Shutdown(options.drain)) static_cast<void>(server->release());
   return EXIT_SUCCESS;
 }
 

@@ -3,9 +3,12 @@
 #include "server/options.h"
 
 #include <CLI/CLI.hpp>
-#include <climits>
+#include <chrono>
+#include <cstddef>
 #include <string>
 
+#include "gdnplan/plan/constants.h"
+#include "server/rpc/plan_stream.h"
 #include "server/version.h"
 #include "wire/default_address.h"
 
@@ -16,6 +19,7 @@ constexpr int kMinMessageBytes = 64 << 10;
 constexpr int kMaxMessageBytes = 1 << 30;
 // Linux has PIDs up to 32767 everywhere.
 constexpr int kMaxMinPid = 30'000;
+constexpr double kMaxSeconds = 86'400;
 constexpr int kUsageError = 2;
 constexpr char kFooter[] =
     "Exit status: 0 after SIGTERM or SIGINT, 1 if it cannot serve, 2 on wrong usage, 70 when an "
@@ -23,10 +27,20 @@ constexpr char kFooter[] =
 
 // What needs a look before it becomes an option.
 struct Raw {
-  int64_t grace_ms = 0;
+  double lease_s = 0;
+  double grace_s = 0;
+  double drain_s = 0;
   std::string fill = "auto";
   std::string poll = "adaptive";
 };
+
+double Seconds(std::chrono::milliseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+std::chrono::milliseconds Milliseconds(double seconds) {
+  return std::chrono::round<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
 
 FillMode FillModeOf(const std::string& text) {
   if (text == "copy") return FillMode::kCopy;
@@ -36,6 +50,56 @@ FillMode FillModeOf(const std::string& text) {
 PollMode PollModeOf(const std::string& text) {
   if (text == "always") return PollMode::kAlways;
   return text == "never" ? PollMode::kNever : PollMode::kAdaptive;
+}
+
+void DescribeLeases(CLI::App& app, Raw& raw) {
+  app.add_option("--lease", raw.lease_s,
+                 "Seconds that a session outlives its owner's last sign (a use, a heartbeat, an "
+                 "open stream). 0: for ever")
+      ->envname("GDNPLAN_LEASE")
+      ->check(CLI::Range(0.0, kMaxSeconds));
+  app.add_option("--grace", raw.grace_s,
+                 "Seconds that an owner whose stream broke has to come back, and that attached "
+                 "processes have to let go of an ended session's memory")
+      ->envname("GDNPLAN_GRACE")
+      ->check(CLI::Range(0.0, kMaxSeconds));
+}
+
+void DescribeLimits(CLI::App& app, ServerOptions& options) {
+  Limits& limits = options.limits;
+  app.add_option("--max-sessions", limits.max_sessions, "Sessions open at a time")
+      ->envname("GDNPLAN_MAX_SESSIONS")
+      ->check(CLI::Range(1, 100'000));
+  app.add_option("--max-num-seqs", limits.max_num_seqs, "Rows that a session may ask for")
+      ->envname("GDNPLAN_MAX_NUM_SEQS")
+      ->check(CLI::Range(1, plan::kMaxNumSeqs));
+  app.add_option("--max-num-batched-tokens", limits.max_num_batched_tokens,
+                 "Query tokens of a batch that a session may ask for")
+      ->envname("GDNPLAN_MAX_NUM_BATCHED_TOKENS")
+      ->check(CLI::Range(1, plan::kMaxNumBatchedTokens));
+  app.add_option("--max-groups", limits.max_groups, "KV-cache groups of a session")
+      ->envname("GDNPLAN_MAX_GROUPS")
+      ->check(CLI::Range(1, plan::kMaxGroups));
+  app.add_option("--max-slots", limits.max_slots, "Slots of a session")
+      ->envname("GDNPLAN_MAX_SLOTS")
+      ->check(CLI::Range(1, plan::kMaxSlots));
+  app.add_option("--max-session-bytes", limits.max_session_bytes,
+                 "Bytes of a session on each of its devices. 0: what the device has")
+      ->envname("GDNPLAN_MAX_SESSION_BYTES");
+  app.add_option("--max-device-bytes", limits.max_device_bytes,
+                 "Bytes of all sessions on one device. 0: what the device has")
+      ->envname("GDNPLAN_MAX_DEVICE_BYTES");
+  app.add_option("--max-followers", limits.max_followers, "WatchPlans calls of a session")
+      ->envname("GDNPLAN_MAX_FOLLOWERS")
+      ->check(CLI::Range(1, 100'000));
+  app.add_option("--max-streams", options.streams.max_streams,
+                 "PlanStream calls at a time, of all clients")
+      ->envname("GDNPLAN_MAX_STREAMS")
+      ->check(CLI::Range(1, 100'000));
+  app.add_option("--max-plans-in-flight", options.streams.max_plans_in_flight,
+                 "Requests of a stream that are read before the first of them is answered")
+      ->envname("GDNPLAN_MAX_PLANS_IN_FLIGHT")
+      ->check(CLI::Range(size_t{1}, PlanStream::kMaxInFlight));
 }
 
 void Describe(CLI::App& app, Options& options, Raw& raw) {
@@ -75,17 +139,17 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
                  "Threads that carry streams. 0: one for every four cores, up to four")
       ->envname("GDNPLAN_RPC_THREADS")
       ->check(CLI::Range(0, 64));
-  app.add_option("--max-sessions", options.server.max_sessions, "Sessions open at a time")
-      ->envname("GDNPLAN_MAX_SESSIONS")
-      ->check(CLI::Range(1, 100'000));
   app.add_option("--max-message-bytes", options.server.max_message_bytes,
                  "Largest request accepted and answer sent")
       ->envname("GDNPLAN_MAX_MESSAGE_BYTES")
       ->check(CLI::Range(kMinMessageBytes, kMaxMessageBytes));
-  app.add_option("--shutdown-grace-ms", raw.grace_ms,
-                 "Time that requests under way have to finish after SIGTERM or SIGINT")
-      ->envname("GDNPLAN_SHUTDOWN_GRACE_MS")
-      ->check(CLI::Range(0, INT_MAX));
+  app.add_option("--drain", raw.drain_s,
+                 "Seconds that requests under way have to finish after SIGTERM or SIGINT; a second "
+                 "signal ends at once")
+      ->envname("GDNPLAN_DRAIN")
+      ->check(CLI::Range(0.0, kMaxSeconds));
+  DescribeLimits(app, options.server);
+  DescribeLeases(app, raw);
   app.add_option("--log-level", options.log_level, "Least severity that goes to standard error")
       ->envname("GDNPLAN_LOG_LEVEL")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
@@ -101,7 +165,9 @@ std::variant<Options, int> ParseOptions(int argc, const char* const* argv) {
   Options options;
   options.server.listen = {wire::DefaultAddress()};
   Raw raw;
-  raw.grace_ms = options.shutdown_grace.count();
+  raw.lease_s = Seconds(options.server.lease.length);
+  raw.grace_s = Seconds(options.server.lease.grace);
+  raw.drain_s = Seconds(options.drain);
   Describe(app, options, raw);
   try {
     app.parse(argc, argv);
@@ -110,7 +176,8 @@ std::variant<Options, int> ParseOptions(int argc, const char* const* argv) {
   }
   options.server.fill = FillModeOf(raw.fill);
   options.server.poll = PollModeOf(raw.poll);
-  options.shutdown_grace = std::chrono::milliseconds(raw.grace_ms);
+  options.server.lease = {Milliseconds(raw.lease_s), Milliseconds(raw.grace_s)};
+  options.drain = Milliseconds(raw.drain_s);
   return options;
 }
 

@@ -14,7 +14,7 @@ namespace gdnplan::server {
 struct Options {
   ServerOptions server;
   std::string log_level = "info";
-  std::chrono::milliseconds shutdown_grace{5000};
+  std::chrono::milliseconds drain{5000};  // for requests under way as it shuts down
   int min_pid = 1000;  // of a server that may use CUDA, see TakeDistantPid; 0: any
 };
 

@@ -10,11 +10,9 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
-#include "gdnplan/plan/constants.h"
 #include "gdnplan/plan/status.h"
 #include "server/cuda_devices.h"
 #include "server/describe.h"
-#include "server/rpc/plan_stream.h"
 #include "server/session_options.h"
 #include "server/version.h"
 
@@ -84,7 +82,7 @@ PlannerService::OpenCall::Method PlannerService::MakeOpen() {
 PlannerService::PlannerService(SessionRegistry& registry, const ServiceOptions& options)
     : registry_(registry),
       options_(options),
-      streams_(service_, registry),
+      streams_(service_, registry, options.streams),
       info_(Make<InfoCall>(
           &Service::RequestGetServerInfo,
           [this](InfoCall& call) {
@@ -96,6 +94,8 @@ PlannerService::PlannerService(SessionRegistry& registry, const ServiceOptions& 
       attach_(Make<AttachCall>(
           &Service::RequestAttachSession,
           [this](AttachCall& call) { return Attach(call.request(), call.response()); }, &quick_)),
+      detach_(Make<DetachCall>(&Service::RequestDetachSession,
+                               [this](DetachCall& call) { return Detach(call.request()); })),
       close_(Make<CloseCall>(
           &Service::RequestCloseSession,
           [this](CloseCall& call) { return Close(call.request().session_id()); }, &closing_)),
@@ -120,6 +120,7 @@ void PlannerService::Serve(const CompletionThreads& threads) {
   InfoCall::Post(info_, acceptor);
   OpenCall::Post(open_, acceptor);
   AttachCall::Post(attach_, acceptor);
+  DetachCall::Post(detach_, acceptor);
   CloseCall::Post(close_, acceptor);
   HeartbeatCall::Post(heartbeat_, acceptor);
   ListCall::Post(list_, acceptor);
@@ -140,14 +141,23 @@ void PlannerService::GetServerInfo(v1::GetServerInfoResponse& response) const {
     if (device.kind() == v1::DEVICE_KIND_CUDA) capabilities.set_timeline_waits(true);
   }
   v1::GetServerInfoResponse::Limits& limits = *response.mutable_limits();
-  limits.set_max_sessions(static_cast<uint32_t>(registry_.limits().max_sessions));
+  const Limits& own = registry_.limits();
+  limits.set_max_sessions(static_cast<uint32_t>(own.max_sessions));
   limits.set_max_message_bytes(options_.max_message_bytes);
-  limits.set_max_groups(plan::kMaxGroups);
-  limits.set_max_slots(plan::kMaxSlots);
-  limits.set_max_plans_in_flight(PlanStream::kMaxInFlight);
-  limits.set_max_followers(Session::kMaxFollowers);
+  limits.set_max_groups(static_cast<uint32_t>(own.max_groups));
+  limits.set_max_slots(static_cast<uint32_t>(own.max_slots));
+  limits.set_max_num_seqs(static_cast<uint32_t>(own.max_num_seqs));
+  limits.set_max_num_batched_tokens(static_cast<uint32_t>(own.max_num_batched_tokens));
+  limits.set_max_session_bytes(own.max_session_bytes);
+  limits.set_max_device_bytes(own.max_device_bytes);
+  limits.set_max_followers(static_cast<uint32_t>(own.max_followers));
+  limits.set_max_plans_in_flight(static_cast<uint32_t>(options_.streams.max_plans_in_flight));
+  limits.set_max_streams(static_cast<uint32_t>(options_.streams.max_streams));
   response.set_host_page_probe(options_.host_page_probe);
   response.set_poll(ToString(options_.poll));
+  response.set_lease_ms(static_cast<uint64_t>(registry_.lease().length.count()));
+  response.set_grace_ms(static_cast<uint64_t>(registry_.lease().grace.count()));
+  response.set_num_leases_lapsed(registry_.num_lapsed());
   response.set_num_sessions(static_cast<uint32_t>(registry_.size()));
   response.set_uptime_ms(static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(registry_.boot().uptime()).count()));
@@ -174,7 +184,14 @@ absl::Status PlannerService::Attach(const v1::AttachSessionRequest& request,
   GDNPLAN_RETURN_IF_ERROR(
       session->ReleaseConsumers({request.consumer_of().begin(), request.consumer_of().end()}));
   Describe(*session, registry_.boot(), *response.mutable_session());
+  response.set_attachment_id(session->leases().Attach(Session::Clock::now()));
   return absl::OkStatus();
+}
+
+absl::Status PlannerService::Detach(const v1::DetachSessionRequest& request) {
+  GDNPLAN_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session,
+                           registry_.FindAny(request.session_id()));
+  return session->leases().Detach(request.attachment_id());
 }
 
 absl::Status PlannerService::Close(const std::string& id) {
@@ -190,6 +207,15 @@ absl::Status PlannerService::Heartbeat(const v1::HeartbeatRequest& request,
   GDNPLAN_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session,
                            registry_.Find(request.session_id()));
   if (request.consumption_promised() > 0) session->Promise(request.consumption_promised());
+  SessionLeases& leases = session->leases();
+  const auto now = Session::Clock::now();
+  if (request.attachment_id() == 0) {
+    leases.Renew(now);
+    response.set_lease_ms(LeftMilliseconds(leases.Left(now)));
+  } else {
+    GDNPLAN_RETURN_IF_ERROR(leases.RenewAttached(request.attachment_id(), now));
+    response.set_lease_ms(LeftMilliseconds(leases.LeftAttached(request.attachment_id(), now)));
+  }
   response.set_last_plan_id(session->statistics().last_plan_id);
   return absl::OkStatus();
 }

@@ -24,6 +24,7 @@ struct ServiceOptions {
   uint32_t max_message_bytes = 0;
   std::string host_page_probe;  // name of a shared memory object that holds the boot id
   PollMode poll = PollMode::kAdaptive;
+  StreamLimits streams;
 };
 
 // No handler blocks the thread that serves the completion queue: what is slow runs on queues of the
@@ -62,6 +63,7 @@ class PlannerService {
   // With the id of the session that was opened.
   using OpenCall = UnaryCall<v1::OpenSessionRequest, v1::OpenSessionResponse, std::string>;
   using AttachCall = UnaryCall<v1::AttachSessionRequest, v1::AttachSessionResponse, None>;
+  using DetachCall = UnaryCall<v1::DetachSessionRequest, v1::DetachSessionResponse, None>;
   using CloseCall = UnaryCall<v1::CloseSessionRequest, v1::CloseSessionResponse, None>;
   using HeartbeatCall = UnaryCall<v1::HeartbeatRequest, v1::HeartbeatResponse, None>;
   using ListCall = UnaryCall<v1::ListSessionsRequest, v1::ListSessionsResponse, None>;
@@ -88,6 +90,7 @@ class PlannerService {
   void GetServerInfo(v1::GetServerInfoResponse& response) const;
   absl::Status Open(OpenCall& call);
   absl::Status Attach(const v1::AttachSessionRequest& request, v1::AttachSessionResponse& response);
+  absl::Status Detach(const v1::DetachSessionRequest& request);
   absl::Status Close(const std::string& id);
   absl::Status Heartbeat(const v1::HeartbeatRequest& request, v1::HeartbeatResponse& response);
 
@@ -99,6 +102,7 @@ class PlannerService {
   const InfoCall::Method info_;
   const OpenCall::Method open_;
   const AttachCall::Method attach_;
+  const DetachCall::Method detach_;
   const CloseCall::Method close_;
   const HeartbeatCall::Method heartbeat_;
   const ListCall::Method list_;

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gdnplan/plan/status.h"
@@ -56,6 +57,12 @@ void SetArguments(const ServerOptions& options, grpc::ServerBuilder& builder) {
 int RpcThreads(const ServerOptions& options) {
   if (options.rpc_threads > 0) return options.rpc_threads;
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 4, 1, 4);
+}
+
+void LogLapse(const Session& session) {
+  spdlog::warn("session {} \"{}\": its owner gave no sign, so it ends after {} plans",
+               session.number(), absl::CHexEscape(session.options().name),
+               session.statistics().num_plans);
 }
 
 // Sockets made while it lives are open to owner and group.
@@ -115,10 +122,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
 Server::Server(const ServerOptions& options, SharedMemory probe, std::shared_ptr<Boot> boot,
                Session::Devices devices)
     : probe_(std::move(probe)),
-      registry_(std::move(boot), std::move(devices), {.max_sessions = options.max_sessions}),
+      registry_(std::move(boot), std::move(devices), options.limits, options.lease, LogLapse),
       service_(registry_, {.max_message_bytes = static_cast<uint32_t>(options.max_message_bytes),
                            .host_page_probe = probe_->name(),
-                           .poll = options.poll}),
+                           .poll = options.poll,
+                           .streams = options.streams}),
       health_({std::string(v1::Planner::service_full_name())}) {}
 
 Server::~Server() {

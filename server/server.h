@@ -30,7 +30,9 @@ struct ServerOptions {
   FillMode fill = FillMode::kAuto;  // of GPUs
   PollMode poll = PollMode::kAdaptive;
   int rpc_threads = 0;  // that carry streams; 0: as the machine has cores
-  int max_sessions = 64;
+  Limits limits;
+  StreamLimits streams;
+  LeaseTimes lease;
   int max_message_bytes = 64 << 20;
   // Called once, with health off already, when a device's error means that this process has to end
   // (see FatalError): must not block, nor wait for the server.

@@ -25,6 +25,7 @@ Session::Session(SessionIdentity identity, SessionOptions options, const plan::A
     : identity_(std::move(identity)),
       options_(std::move(options)),
       layout_(layout),
+      leases_(options_.lease, opened_),
       poller_(poller),
       fatal_(fatal) {}
 
@@ -44,6 +45,7 @@ absl::StatusOr<std::shared_ptr<Session>> Session::Create(SessionIdentity identit
 }
 
 absl::Status Session::AddArenas(const Devices& devices) {
+  devices_ = devices;
   std::vector<SessionArena> arenas;
   for (const std::shared_ptr<Device>& device : devices) {
     GDNPLAN_ASSIGN_OR_RETURN(
@@ -72,13 +74,14 @@ absl::Status Session::AddArenas(const Devices& devices) {
 
 void Session::Submit(SessionCall& call) {
   call.start_ = Clock::now();
+  leases_.Renew(call.start_);
   CallList done;
   std::unique_ptr<SlotRing> ended;
   bool watch = false;
   {
     MutexLock lock(mutex_);
     Admit(call, done);
-    ended = TakeEndedRing();
+    ended = TakeEndedRing(call.start_);
     if (!watched_ && Waits()) watched_ = watch = true;
   }
   if (watch) poller_.Watch(shared_from_this());
@@ -91,6 +94,10 @@ void Session::Admit(SessionCall& call, CallList& done) {
     return;
   }
   if (call.consumption_promised > 0) ring_->Promise(call.consumption_promised);
+  if (call.Abandoned()) {
+    Answer(call, absl::CancelledError("the caller gave up"), done);
+    return;
+  }
   if (CanExecute(call)) {
     Execute(call, done);
   } else {
@@ -158,7 +165,7 @@ Session::Progress Session::Advance(Clock::time_point now) {
     const bool enqueued = AdvanceDeferred(done);
     AdvanceFinishing(now, done);
     AdvanceWaiting(now, done);
-    ended = TakeEndedRing();
+    ended = TakeEndedRing(now);
     progress = {.made = enqueued || !done.empty(),
                 .waiting = Waits(),
                 .deferred = ring_ != nullptr && ring_->HasDeferred()};
@@ -243,15 +250,26 @@ void Session::Close(const absl::Status& reason) {
   {
     MutexLock lock(mutex_);
     End(reason, done);
-    ended = TakeEndedRing();
+    ended = TakeEndedRing(Clock::now());
   }
   done.AnswerAll();
+}
+
+bool Session::FreeMemory(Clock::time_point now, bool at_once) {
+  std::unique_ptr<SlotRing> ended;
+  {
+    MutexLock lock(mutex_);
+    if (at_once) ended_at_ = Clock::time_point::min();
+    ended = TakeEndedRing(now);
+    if (ended == nullptr) return ring_ == nullptr;
+  }
+  return true;
 }
 
 absl::StatusOr<uint64_t> Session::Follow(PlanFollower& follower) {
   MutexLock lock(mutex_);
   if (!end_.ok()) return end_;
-  if (followers_.size() >= kMaxFollowers) {
+  if (followers_.size() >= options_.max_followers) {
     return absl::ResourceExhaustedError(absl::StrCat("followers: ", followers_.size(),
                                                      " follow this session already, which is the ",
                                                      "limit; end one"));
@@ -278,7 +296,7 @@ absl::Status Session::ReleaseConsumers(const std::vector<std::string>& device_id
     }
     fatal_.Note(status);
     if (ring_ != nullptr && ring_->failed()) EndAfterFailure(status, done);
-    ended = TakeEndedRing();
+    ended = TakeEndedRing(Clock::now());
   }
   done.AnswerAll();
   return status;
@@ -303,7 +321,10 @@ void Session::EndAfterFailure(const absl::Status& failure, CallList& done) {
 }
 
 void Session::End(const absl::Status& reason, CallList& done) {
-  if (end_.ok()) end_ = reason;
+  if (end_.ok()) {
+    end_ = reason;
+    ended_at_ = Clock::now();
+  }
   while (!waiting_.empty()) Answer(waiting_.Pop(), end_, done);
   for (PlanFollower* follower : std::exchange(followers_, {})) follower->OnEnd(end_);
   if (ring_ == nullptr || !ring_->failed()) return;
@@ -322,8 +343,10 @@ void Session::Answer(SessionCall& call, absl::StatusOr<PlanResult> result, CallL
   done.Push(call);
 }
 
-std::unique_ptr<SlotRing> Session::TakeEndedRing() {
+std::unique_ptr<SlotRing> Session::TakeEndedRing(Clock::time_point now) {
   if (end_.ok() || !finishing_.empty()) return nullptr;
+  // What becomes of memory that another process has mapped when it is freed, CUDA does not say.
+  if (now - options_.lease.grace < ended_at_ && leases_.CountAttached(now) > 0) return nullptr;
   return std::move(ring_);
 }
 

@@ -16,9 +16,11 @@
 #include "gdnplan/plan/config.h"
 #include "server/device.h"
 #include "server/fatal_error.h"
+#include "server/lease.h"
 #include "server/mutex.h"
 #include "server/plan_follower.h"
 #include "server/session_call.h"
+#include "server/session_leases.h"
 #include "server/session_poller.h"
 #include "server/slot_ring.h"
 
@@ -32,6 +34,9 @@ struct SessionOptions {
   bool guarded = false;  // slots are reused only once consumed
   std::chrono::milliseconds slot_wait{1000};
   TimelinePlace timeline = TimelinePlace::kArena;
+  // The server's.
+  LeaseTimes lease;
+  size_t max_followers = 64;
 };
 
 // How the registry tells it apart.
@@ -64,7 +69,6 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Calls that may wait at a time.
   static constexpr int kMaxWaiting = 64;
-  static constexpr size_t kMaxFollowers = 64;
 
   // InvalidArgument, naming the field, or ResourceExhausted when the memory does not fit. `fatal`
   // hears of every error of a device; it and the poller must outlive the session's last call.
@@ -102,15 +106,23 @@ class Session : public std::enable_shared_from_this<Session> {
   // See DeviceArena::Promise; apart from a call.
   void Promise(uint64_t timeline_value);
 
-  // Answers waiting calls and all later ones with `reason` and frees the memory, once calls that
-  // wait for a device have been answered. The first reason counts.
+  // Answers waiting calls and all later ones with `reason`. The first reason counts. The memory
+  // goes once calls that wait for a device have been answered and no attached process is left; the
+  // lease's grace later in any case.
   void Close(const absl::Status& reason);
+  // Of a session that ended: frees the memory if it may go by now. True: it is gone. `at_once`:
+  // attached processes count no more.
+  bool FreeMemory(Clock::time_point now, bool at_once = false);
+
+  SessionLeases& leases() { return leases_; }
+  const SessionLeases& leases() const { return leases_; }
 
   const std::string& id() const { return identity_.id; }
   uint64_t number() const { return identity_.number; }
   const SessionOptions& options() const { return options_; }
   const plan::ArenaLayout& layout() const { return layout_; }
   const std::vector<ArenaDescription>& arenas() const { return arenas_; }
+  const Devices& devices() const { return devices_; }
   SessionStatistics statistics() const;
 
  private:
@@ -135,23 +147,28 @@ class Session : public std::enable_shared_from_this<Session> {
   void End(const absl::Status& reason, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(SessionCall& call, absl::StatusOr<PlanResult> result, CallList& done)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The memory of a session that ended, once no call needs it. Destroy it with no lock held: that
+  // The memory of a session that ended, once nobody needs it. Destroy it with no lock held: that
   // may wait for a device.
-  std::unique_ptr<SlotRing> TakeEndedRing() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::unique_ptr<SlotRing> TakeEndedRing(Clock::time_point now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const SessionIdentity identity_;
   const SessionOptions options_;
   const plan::ArenaLayout layout_;
   const Clock::time_point opened_ = Clock::now();
+  SessionLeases leases_;
   SessionPoller& poller_;
   FatalError& fatal_;
-  std::vector<ArenaDescription> arenas_;  // constant once created
+  // Constant once created.
+  Devices devices_;
+  std::vector<ArenaDescription> arenas_;
 
   mutable Mutex mutex_;
   std::unique_ptr<SlotRing> ring_ ABSL_GUARDED_BY(mutex_);  // null once ended and freed
   absl::Status end_ ABSL_GUARDED_BY(mutex_);                // OK while the session lives
-  CallList waiting_ ABSL_GUARDED_BY(mutex_);                // for their turn and a slot
-  CallList finishing_ ABSL_GUARDED_BY(mutex_);              // for the devices
+  Clock::time_point ended_at_ ABSL_GUARDED_BY(mutex_);
+  CallList waiting_ ABSL_GUARDED_BY(mutex_);    // for their turn and a slot
+  CallList finishing_ ABSL_GUARDED_BY(mutex_);  // for the devices
   std::vector<PlanFollower*> followers_ ABSL_GUARDED_BY(mutex_);
   bool watched_ ABSL_GUARDED_BY(mutex_) = false;  // the poller has it
   Clock::time_point last_used_ ABSL_GUARDED_BY(mutex_) = opened_;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,22 +17,25 @@
 #include "server/boot.h"
 #include "server/device.h"
 #include "server/fatal_error.h"
+#include "server/lease.h"
+#include "server/limits.h"
 #include "server/mutex.h"
 #include "server/session.h"
 #include "server/session_poller.h"
 
 namespace gdnplan::server {
 
-// Opens, finds and closes sessions. Thread safe. Errors never repeat a session's id: it is a
-// right to attach.
+// Opens, finds and closes sessions, and ends those whose lease lapses. Thread safe. Errors never
+// repeat a session's id: it is a right to attach.
 class SessionRegistry {
  public:
-  struct Limits {
-    int max_sessions = 64;
-  };
+  using Clock = Session::Clock;
+  // Told of a session that ended because its lease had lapsed; on the registry's thread.
+  using OnLapse = std::function<void(const Session& session)>;
 
   // At least one device.
-  SessionRegistry(std::shared_ptr<Boot> boot, Session::Devices devices, Limits limits);
+  SessionRegistry(std::shared_ptr<Boot> boot, Session::Devices devices, const Limits& limits,
+                  const LeaseTimes& lease = {}, OnLapse on_lapse = nullptr);
   // Closes every session.
   ~SessionRegistry();
 
@@ -43,12 +47,17 @@ class SessionRegistry {
   // NotFound. The session stays usable while somebody holds it, though it answers NotFound once
   // closed.
   absl::StatusOr<std::shared_ptr<Session>> Find(std::string_view id) const;
+  // The same, of those that ended too and whose memory is still there.
+  absl::StatusOr<std::shared_ptr<Session>> FindAny(std::string_view id) const;
   // NotFound. Waits for the plan that is being made, if one is.
   absl::Status Close(std::string_view id);
   // From now on Open refuses.
   void StopOpening();
-  // Ends all sessions with Unavailable.
+  // Ends all sessions with Unavailable, and frees their memory whoever is attached.
   void CloseAll();
+  // Ends sessions whose lease has lapsed by `now`, and frees what may go by then. The registry's
+  // own thread does so as well.
+  void Reap(Clock::time_point now);
 
   // In the order in which they were opened.
   std::vector<std::shared_ptr<Session>> List() const;
@@ -57,26 +66,45 @@ class SessionRegistry {
   const Boot& boot() const { return *boot_; }
   const Session::Devices& devices() const { return devices_; }
   const Limits& limits() const { return limits_; }
+  const LeaseTimes& lease() const { return lease_; }
+  uint64_t num_lapsed() const;
   // What the sessions' devices met.
   FatalError& fatal_error() { return fatal_; }
 
  private:
   absl::StatusOr<Session::Devices> FindDevices(const std::vector<std::string>& ids) const;
-  // Takes one of the sessions that may exist, and gives it back.
-  absl::StatusOr<SessionIdentity> Reserve();
-  void Release();
+  // What a session takes of the server's limits.
+  struct Share {
+    Session::Devices devices;
+    uint64_t bytes = 0;  // on each
+  };
+  absl::StatusOr<SessionIdentity> Reserve(const Share& share);
+  // Gives back one session, and the bytes, which may be later.
+  void ReleaseSession();
+  void ReleaseBytes(const Share& share);
+  // A session that was taken out of sessions_. Frees its memory, or keeps it until that may go.
+  void Finish(std::shared_ptr<Session> session, const absl::Status& reason, bool at_once = false);
+  void FreeEnded(Clock::time_point now, bool at_once = false);
+  void RunReaper();
 
   const std::shared_ptr<Boot> boot_;
   const Session::Devices devices_;
   const Limits limits_;
+  const LeaseTimes lease_;
+  const OnLapse on_lapse_;
   FatalError fatal_;
   SessionPoller poller_;
 
   mutable Mutex mutex_;
   std::map<std::string, std::shared_ptr<Session>, std::less<>> sessions_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Session>> ended_ ABSL_GUARDED_BY(mutex_);  // still with memory
   int reserved_ ABSL_GUARDED_BY(mutex_) = 0;  // sessions and those about to be
+  std::map<const Device*, uint64_t> device_bytes_ ABSL_GUARDED_BY(mutex_);
+  uint64_t num_lapsed_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  CondVar wake_;        // of the reaper, which ends once stopped
+  std::thread reaper_;  // last: it uses the others
 };
 
 }  // namespace gdnplan::server

@@ -46,6 +46,7 @@ void PlanStream::OnStart() {
 
 void PlanStream::OnOver() {
   host_.Remove(*this);
+  if (session_ != nullptr) session_->leases().Release(/*lost=*/cancelled(), Session::Clock::now());
   MutexLock lock(mutex_);
   // Cancelled or sent: in both cases nothing is left to be told.
   no_more_requests_ = true;
@@ -103,6 +104,7 @@ void PlanStream::Submit(Item& item) {
       return Answer(item, session.status());
     }
     session_ = *std::move(session);
+    session_->leases().Hold();
   }
   const absl::Status taken = item.Take(item.request);
   if (!taken.ok()) return Answer(item, taken);
@@ -146,7 +148,7 @@ void PlanStream::Continue() {
     BeginOperation();
     io_.Write(ItemAt(first_).response_bytes, &write_tag_);
   }
-  if (!reading_ && !no_more_requests_ && next_ - first_ < kMaxInFlight) {
+  if (!reading_ && !no_more_requests_ && next_ - first_ < host_.limits().max_plans_in_flight) {
     reading_ = true;
     BeginOperation();
     io_.Read(&ItemAt(next_).request_bytes, &read_tag_);

@@ -22,7 +22,7 @@ class StreamHost;
 
 class PlanStream final : public RpcCall {
  public:
-  // Requests read and not answered yet, at most.
+  // Requests read and not answered yet, at most; StreamHost may allow less.
   static constexpr size_t kMaxInFlight = 16;
 
   // Waits for an RPC from now on, and for another one when it came.

@@ -29,6 +29,11 @@ void PlanWatch::OnStart() {
 
 absl::Status PlanWatch::Begin() {
   GDNPLAN_ASSIGN_OR_RETURN(session_, host_.registry().Find(request_.session_id()));
+  if (request_.attachment_id() != 0) {
+    GDNPLAN_RETURN_IF_ERROR(
+        session_->leases().HoldAttached(request_.attachment_id(), Session::Clock::now()));
+    holds_ = true;
+  }
   {
     MutexLock lock(mutex_);
     kept_.resize(kMaxKept);
@@ -46,6 +51,10 @@ absl::Status PlanWatch::Begin() {
 void PlanWatch::OnOver() {
   host_.Remove(*this);
   if (session_ != nullptr) session_->Unfollow(*this);
+  if (holds_) {
+    session_->leases().ReleaseAttached(request_.attachment_id(), /*lost=*/cancelled(),
+                                       Session::Clock::now());
+  }
   OnEnd(absl::CancelledError("the follower left"));
 }
 

@@ -51,6 +51,7 @@ class PlanWatch final : public RpcCall, public PlanFollower {
   v1::WatchPlansResponse response_;
   grpc::ServerAsyncWriter<v1::WatchPlansResponse> writer_;
   std::shared_ptr<Session> session_;
+  bool holds_ = false;  // its attachment's lease
 
   Mutex mutex_;
   std::vector<PlanResult> kept_ ABSL_GUARDED_BY(mutex_);  // a ring

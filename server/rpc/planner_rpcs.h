@@ -14,6 +14,7 @@ using PlannerRpcs = v1::Planner::WithAsyncMethod_GetServerInfo<
         v1::Planner::WithAsyncMethod_CloseSession<v1::Planner::WithAsyncMethod_Heartbeat<
             v1::Planner::WithAsyncMethod_ListSessions<v1::Planner::WithAsyncMethod_Plan<
                 v1::Planner::WithRawMethod_PlanStream<v1::Planner::WithAsyncMethod_WatchPlans<
-                    v1::Planner::WithAsyncMethod_UpdateBlockTable<v1::Planner::Service>>>>>>>>>>;
+                    v1::Planner::WithAsyncMethod_UpdateBlockTable<
+                        v1::Planner::WithAsyncMethod_DetachSession<v1::Planner::Service>>>>>>>>>>>;
 
 }  // namespace gdnplan::server

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "server/rpc/plan_stream.h"
 #include "server/rpc/plan_watch.h"
 
@@ -47,6 +48,11 @@ void StreamHost::Count(const PlanStream& stream, int change) {
 absl::Status StreamHost::Add(PlanStream& stream) {
   MutexLock lock(mutex_);
   if (stopped_) return ShuttingDown();
+  if (streams_.size() >= limits_.max_streams) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("streams: ", streams_.size(), " are open and --max-streams is ",
+                     limits_.max_streams, "; end one or raise the limit"));
+  }
   streams_.insert(&stream);
   Count(stream, 1);
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 // What the streams of a server share.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <set>
 #include <vector>
@@ -19,16 +20,23 @@ namespace gdnplan::server {
 class PlanStream;
 class PlanWatch;
 
+// At most, see v1::GetServerInfoResponse::Limits.
+struct StreamLimits {
+  size_t max_streams = 256;
+  size_t max_plans_in_flight = 16;
+};
+
 using CompletionThreads = std::vector<std::unique_ptr<CompletionThread>>;
 
 // Thread safe. Outlives the completion threads.
 class StreamHost {
  public:
-  StreamHost(PlannerRpcs& service, SessionRegistry& registry)
-      : service_(service), registry_(registry) {}
+  StreamHost(PlannerRpcs& service, SessionRegistry& registry, const StreamLimits& limits)
+      : service_(service), registry_(registry), limits_(limits) {}
 
   PlannerRpcs& service() { return service_; }
   SessionRegistry& registry() { return registry_; }
+  const StreamLimits& limits() const { return limits_; }
   Announcer& announcer() { return announcer_; }
 
   // Accepts streams from now on, with the first of the threads. They outlive every stream.
@@ -36,7 +44,7 @@ class StreamHost {
   // Where the next stream's events go.
   CompletionThread& ThreadForNextStream();
 
-  // Streams that Stop reaches. Unavailable once stopped.
+  // Streams that Stop reaches. Unavailable once stopped; ResourceExhausted.
   absl::Status Add(PlanStream& stream);
   absl::Status Add(PlanWatch& watch);
   void Remove(PlanStream& stream);
@@ -49,6 +57,7 @@ class StreamHost {
 
   PlannerRpcs& service_;
   SessionRegistry& registry_;
+  const StreamLimits limits_;
   Announcer announcer_;
 
   Mutex mutex_;

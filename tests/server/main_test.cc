@@ -68,7 +68,7 @@ TEST_F(MainTest, ServesUntilASignal) {
 }
 
 TEST_F(MainTest, EndsThoughAClientTakesNothingAnyMore) {
-  Process server(Command({"--shutdown-grace-ms=100"}));
+  Process server(Command({"--drain=0.1"}));
   ASSERT_EQ(server.ReadLine(), Line());
   ServiceClient client = Client();
   const auto session = client.Open(SampleRequest());
@@ -143,7 +143,7 @@ TEST_F(MainTest, PlansInFlightFinish) {
 }
 
 TEST_F(MainTest, ASecondSignalEndsItAtOnce) {
-  Process server(Command({"--shutdown-grace-ms=60000"}));
+  Process server(Command({"--drain=60"}));
   ASSERT_EQ(server.ReadLine(), Line());
   v1::OpenSessionRequest request = SampleRequest();
   request.set_slot_reuse(v1::SLOT_REUSE_CONSUMED);

@@ -27,26 +27,56 @@ TEST(OptionsTest, Defaults) {
   EXPECT_THAT(options.server.listen, ElementsAre(wire::DefaultAddress()));
   EXPECT_EQ(options.server.device, "auto");
   EXPECT_EQ(options.server.fill, FillMode::kAuto);
-  EXPECT_EQ(options.server.max_sessions, 64);
+  EXPECT_EQ(options.server.limits.max_sessions, 64);
+  EXPECT_EQ(options.server.lease.length.count(), 30'000);
+  EXPECT_EQ(options.server.lease.grace.count(), 2'000);
   EXPECT_EQ(options.server.max_message_bytes, 64 << 20);
   EXPECT_EQ(options.min_pid, 1000);
   EXPECT_EQ(options.log_level, "info");
-  EXPECT_EQ(options.shutdown_grace.count(), 5000);
+  EXPECT_EQ(options.drain.count(), 5000);
 }
 
 TEST(OptionsTest, Flags) {
-  const Options options =
-      std::get<Options>(Parse({"--listen=unix:/a", "--listen", "localhost:1", "--device=host:3",
-                               "--fill=copy", "--max-sessions=5", "--max-message-bytes=100000",
-                               "--log-level=debug", "--shutdown-grace-ms=7", "--min-pid=0"}));
+  const Options options = std::get<Options>(Parse({"--listen=unix:/a",
+                                                   "--listen",
+                                                   "localhost:1",
+                                                   "--device=host:3",
+                                                   "--fill=copy",
+                                                   "--max-sessions=5",
+                                                   "--max-message-bytes=100000",
+                                                   "--log-level=debug",
+                                                   "--drain=0.007",
+                                                   "--min-pid=0",
+                                                   "--lease=0",
+                                                   "--grace=1.5",
+                                                   "--max-num-seqs=6",
+                                                   "--max-num-batched-tokens=7",
+                                                   "--max-groups=8",
+                                                   "--max-slots=9",
+                                                   "--max-session-bytes=10",
+                                                   "--max-device-bytes=11",
+                                                   "--max-followers=12",
+                                                   "--max-streams=13",
+                                                   "--max-plans-in-flight=14"}));
   EXPECT_THAT(options.server.listen, ElementsAre("unix:/a", "localhost:1"));
   EXPECT_EQ(options.server.device, "host:3");
   EXPECT_EQ(options.server.fill, FillMode::kCopy);
-  EXPECT_EQ(options.server.max_sessions, 5);
+  EXPECT_EQ(options.server.limits.max_sessions, 5);
   EXPECT_EQ(options.server.max_message_bytes, 100'000);
+  EXPECT_EQ(options.server.lease.length.count(), 0);
+  EXPECT_EQ(options.server.lease.grace.count(), 1500);
+  EXPECT_EQ(options.server.limits.max_num_seqs, 6);
+  EXPECT_EQ(options.server.limits.max_num_batched_tokens, 7);
+  EXPECT_EQ(options.server.limits.max_groups, 8);
+  EXPECT_EQ(options.server.limits.max_slots, 9);
+  EXPECT_EQ(options.server.limits.max_session_bytes, 10u);
+  EXPECT_EQ(options.server.limits.max_device_bytes, 11u);
+  EXPECT_EQ(options.server.limits.max_followers, 12);
+  EXPECT_EQ(options.server.streams.max_streams, 13u);
+  EXPECT_EQ(options.server.streams.max_plans_in_flight, 14u);
   EXPECT_EQ(options.min_pid, 0);
   EXPECT_EQ(options.log_level, "debug");
-  EXPECT_EQ(options.shutdown_grace.count(), 7);
+  EXPECT_EQ(options.drain.count(), 7);
 }
 
 TEST(OptionsTest, Environment) {
@@ -69,7 +99,8 @@ TEST(OptionsTest, ExitStatus) {
   EXPECT_EQ(std::get<int>(Parse({"--version"})), 0);
   for (const char* wrong :
        {"--nonsense", "--max-sessions=0", "--max-message-bytes=1", "--fill=slow",
-        "--log-level=loud", "--shutdown-grace-ms=-1", "--min-pid=-1", "--min-pid=30001", "stray"}) {
+        "--log-level=loud", "--drain=-1", "--lease=-1", "--max-num-seqs=65537",
+        "--max-plans-in-flight=17", "--min-pid=-1", "--min-pid=30001", "stray"}) {
     EXPECT_EQ(std::get<int>(Parse({wrong})), 2) << wrong;
   }
 }
