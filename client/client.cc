@@ -11,6 +11,7 @@
 #include "client/describe.h"
 #include "client/fork_guard_stub.h"
 #include "client/grpc_stub.h"
+#include "client/lease_keeper.h"
 #include "client/posix_arena.h"
 #include "client/session_state.h"
 #include "client/stub.h"
@@ -95,7 +96,9 @@ absl::StatusOr<Client> Client::Connect(const std::string& address, const ClientO
 }
 
 Client::Client(std::shared_ptr<Stub> stub, const ClientOptions& options)
-    : stub_(MakeForkGuardStub(std::move(stub))), options_(options) {}
+    : stub_(MakeForkGuardStub(std::move(stub))),
+      keeper_(std::make_shared<LeaseKeeper>()),
+      options_(options) {}
 
 absl::StatusOr<Session> Client::OpenSession(const plan::PlanConfig& config,
                                             const SessionOptions& options) const {
@@ -110,8 +113,12 @@ absl::StatusOr<Session> Client::OpenSession(const plan::PlanConfig& config,
     stub_->CloseSession({.deadline = options_.call_deadline}, close).status().IgnoreError();
     return info.status();
   }
-  auto state = std::make_shared<SessionState>(
-      SessionState::Parts{stub_, *std::move(info), options_, /*owner=*/true});
+  auto state = std::make_shared<SessionState>(SessionState::Parts{.stub = stub_,
+                                                                  .info = *std::move(info),
+                                                                  .options = options_,
+                                                                  .owner = true,
+                                                                  .keeper = keeper_});
+  keeper_->Keep(state);
   Session session(state, 0);  // from here on its destructor closes
   if (options.map_now) GDNPLAN_RETURN_IF_ERROR(MapArenas(*state, AllDevices(state->info())));
   return session;
@@ -130,17 +137,24 @@ absl::StatusOr<Session> Client::AttachSession(const std::string& session_id,
     devices.push_back(device);
   }
   if (devices.empty()) devices = AllDevices(info);
-  auto state = std::make_shared<SessionState>(
-      SessionState::Parts{stub_, std::move(info), options_, /*owner=*/false});
+  auto state =
+      std::make_shared<SessionState>(SessionState::Parts{.stub = stub_,
+                                                         .info = std::move(info),
+                                                         .options = options_,
+                                                         .attachment_id = response->attachment_id(),
+                                                         .keeper = keeper_});
+  keeper_->Keep(state);
+  Session session(state, devices.front());  // from here on its destructor detaches
   if (options.map_now) GDNPLAN_RETURN_IF_ERROR(MapArenas(*state, devices));
   if (options.consumer) {
     // Only now: this process can take over, and what the consumer before it held is released.
+    request.set_attachment_id(state->attachment_id());
     for (const size_t device : devices)
       request.add_consumer_of(state->info().arenas[device].device.id);
     response = stub_->AttachSession({.deadline = options_.call_deadline}, request);
     if (!response.ok()) return response.status();
   }
-  return Session(std::move(state), devices.front());
+  return session;
 }
 
 absl::StatusOr<ServerInfo> Client::GetServerInfo() const {

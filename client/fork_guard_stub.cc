@@ -27,6 +27,10 @@ class ForkGuardStub final : public Stub {
       const CallContext& context, const v1::AttachSessionRequest& request) override {
     return Call(context, request, &Stub::AttachSession);
   }
+  absl::StatusOr<v1::DetachSessionResponse> DetachSession(
+      const CallContext& context, const v1::DetachSessionRequest& request) override {
+    return Call(context, request, &Stub::DetachSession);
+  }
   absl::StatusOr<v1::CloseSessionResponse> CloseSession(
       const CallContext& context, const v1::CloseSessionRequest& request) override {
     return Call(context, request, &Stub::CloseSession);

@@ -19,6 +19,9 @@ using Operation = CallEvents::Operation;
 
 // What gRPC may take to end a cancelled call.
 constexpr std::chrono::seconds kEnding{1};
+// What a server that is there takes to end a stream. Plans that wait for a slot may take longer,
+// and are cancelled.
+constexpr std::chrono::milliseconds kGoodbye{100};
 
 // What both streams do. Io: gRPC's asynchronous reader, or reader and writer, of Messages.
 template <typename Io, typename Message>
@@ -33,6 +36,19 @@ class GrpcCall {
   GrpcCall& operator=(const GrpcCall&) = delete;
 
   void Cancel() { context_.TryCancel(); }
+
+  // Tells the server that no more requests come, and takes what it still says: an end in order. A
+  // cancelled stream would count as a lost owner.
+  void SayGoodbye() {
+    const StreamDeadline deadline = DeadlineIn(kGoodbye);
+    if (finishing_ || !events_.Await(Operation::kStart, deadline).value_or(false) ||
+        !events_.Await(Operation::kWrite, deadline).value_or(false)) {
+      return;
+    }
+    io_->WritesDone(events_.Begin(Operation::kWrite));
+    while (Read(message_, deadline).ok()) {
+    }
+  }
 
   // Cancels. gRPC wants every operation awaited, and the status, too, before this object goes.
   // False: one is not over, and this must live on. It is one that sends while the server stands
@@ -164,6 +180,9 @@ class GrpcStream final : public StubStream {
       : call_(std::make_unique<PlanCall>(poll, [&](auto* context, auto* queue) {
           return stub.PrepareAsyncPlanStream(context, queue);
         })) {}
+  ~GrpcStream() override {
+    if (call_.Check().ok()) call_->SayGoodbye();
+  }
 
   absl::Status Write(const v1::PlanStreamRequest& request, StreamDeadline deadline) override {
     const absl::Status usable = call_.Check();

@@ -58,6 +58,10 @@ class GrpcStub final : public Stub {
       const CallContext& context, const v1::AttachSessionRequest& request) override {
     return Call(context, request, &v1::Planner::Stub::AttachSession);
   }
+  absl::StatusOr<v1::DetachSessionResponse> DetachSession(
+      const CallContext& context, const v1::DetachSessionRequest& request) override {
+    return Call(context, request, &v1::Planner::Stub::DetachSession);
+  }
   absl::StatusOr<v1::CloseSessionResponse> CloseSession(
       const CallContext& context, const v1::CloseSessionRequest& request) override {
     return Call(context, request, &v1::Planner::Stub::CloseSession);

@@ -12,6 +12,11 @@
 
 namespace gdnplan::client {
 
+PlanStreamState::~PlanStreamState() {
+  stream_.reset();
+  session_->keeper().SignSoon();
+}
+
 PlanStreamState::PlanStreamState(std::shared_ptr<SessionState> session,
                                  std::unique_ptr<StubStream> stream, size_t device,
                                  int max_in_flight)
@@ -85,6 +90,8 @@ void PlanStreamState::Cancel(const absl::Status& reason) {
     if (broken_.ok()) broken_ = reason;
   }
   stream_->Cancel();
+  // The server takes that for a lost owner.
+  session_->keeper().SignSoon();
 }
 
 absl::Status PlanStreamState::Begin() {

@@ -24,6 +24,7 @@ class PlanStreamState {
 
   PlanStreamState(std::shared_ptr<SessionState> session, std::unique_ptr<StubStream> stream,
                   size_t device, int max_in_flight);
+  ~PlanStreamState();
 
   absl::Status Submit(const plan::BatchView& batch, const PlanOptions& options);
   absl::StatusOr<PlanView> Next(const Timeout& timeout) { return Take(timeout, Late::kAskAgain); }
@@ -45,7 +46,7 @@ class PlanStreamState {
   absl::Status End(const absl::Status& reason);
 
   const std::shared_ptr<SessionState> session_;
-  const std::unique_ptr<StubStream> stream_;
+  std::unique_ptr<StubStream> stream_;
   const size_t device_;
   const int max_in_flight_;
 

@@ -26,10 +26,20 @@ CallContext Context(const SessionState& state,
   return {.deadline = deadline.value_or(state.options().call_deadline)};
 }
 
+// An owner ends the session, others their part in it.
 absl::Status CloseOnServer(const SessionState& state, std::chrono::milliseconds deadline) {
-  v1::CloseSessionRequest request;
+  if (state.owner()) {
+    v1::CloseSessionRequest request;
+    request.set_session_id(state.info().session_id);
+    return state.stub().CloseSession({.deadline = deadline}, request).status();
+  }
+  v1::DetachSessionRequest request;
   request.set_session_id(state.info().session_id);
-  return state.stub().CloseSession({.deadline = deadline}, request).status();
+  request.set_attachment_id(state.attachment_id());
+  const auto response = state.stub().DetachSession({.deadline = deadline}, request);
+  // It is gone already, or the server: in both cases nothing is left to let go of.
+  if (absl::IsNotFound(response.status())) return absl::OkStatus();
+  return response.status();
 }
 
 }  // namespace
@@ -46,7 +56,7 @@ Session& Session::operator=(Session&& other) noexcept {
 }
 
 Session::~Session() {
-  if (state_ == nullptr || !state_->owner() || !state_->BeginClose()) return;
+  if (state_ == nullptr || !state_->BeginClose()) return;
   CloseOnServer(*state_, std::min(kCloseInDestructor, state_->options().call_deadline))
       .IgnoreError();
 }
@@ -82,6 +92,7 @@ absl::StatusOr<PlanFollower> Session::Follow(const FollowOptions& options) const
   GDNPLAN_RETURN_IF_ERROR(state_->CheckOpen());
   v1::WatchPlansRequest request;
   request.set_session_id(id());
+  request.set_attachment_id(state_->attachment_id());
   GDNPLAN_ASSIGN_OR_RETURN(std::unique_ptr<StubWatch> watch,
                            state_->stub().WatchPlans(request, options.poll));
   PlanFollower follower(state_, std::move(watch), first_device_);
@@ -180,13 +191,14 @@ absl::StatusOr<Lease> Session::Heartbeat(uint64_t consumption_promised) {
   v1::HeartbeatRequest request;
   request.set_session_id(id());
   request.set_consumption_promised(consumption_promised);
+  request.set_attachment_id(state_->attachment_id());
   const auto response = state_->stub().Heartbeat(Context(*state_), request);
   if (!response.ok()) return state_->Explain(response.status());
   return Lease{std::chrono::milliseconds(response->lease_ms()), response->last_plan_id()};
 }
 
 absl::Status Session::Close() {
-  if (!state_->BeginClose() || !state_->owner()) return absl::OkStatus();
+  if (!state_->BeginClose()) return absl::OkStatus();
   return CloseOnServer(*state_, state_->options().call_deadline);
 }
 

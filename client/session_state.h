@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/lease_keeper.h"
 #include "client/mapped_arena.h"
 #include "client/stub.h"
 #include "gdnplan/client/client.h"
@@ -26,12 +28,16 @@ class SessionState : public std::enable_shared_from_this<SessionState> {
     SessionInfo info;
     ClientOptions options;
     bool owner = false;
+    uint64_t attachment_id = 0;  // of one that attached
+    std::shared_ptr<LeaseKeeper> keeper;
   };
   explicit SessionState(Parts parts);
 
   const SessionInfo& info() const { return parts_.info; }
   const ClientOptions& options() const { return parts_.options; }
   bool owner() const { return parts_.owner; }
+  uint64_t attachment_id() const { return parts_.attachment_id; }
+  LeaseKeeper& keeper() const { return *parts_.keeper; }
   Stub& stub() const { return *parts_.stub; }
 
   // The arena with that index, mapped when it is first asked for. A failure is tried again.

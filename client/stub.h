@@ -31,6 +31,8 @@ class Stub {
       const CallContext& context, const v1::OpenSessionRequest& request) = 0;
   virtual absl::StatusOr<v1::AttachSessionResponse> AttachSession(
       const CallContext& context, const v1::AttachSessionRequest& request) = 0;
+  virtual absl::StatusOr<v1::DetachSessionResponse> DetachSession(
+      const CallContext& context, const v1::DetachSessionRequest& request) = 0;
   virtual absl::StatusOr<v1::CloseSessionResponse> CloseSession(
       const CallContext& context, const v1::CloseSessionRequest& request) = 0;
   virtual absl::StatusOr<v1::HeartbeatResponse> Heartbeat(const CallContext& context,

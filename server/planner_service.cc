@@ -181,10 +181,15 @@ absl::Status PlannerService::Attach(const v1::AttachSessionRequest& request,
                                     v1::AttachSessionResponse& response) {
   GDNPLAN_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session,
                            registry_.Find(request.session_id()));
+  const auto now = Session::Clock::now();
+  if (request.attachment_id() != 0) {
+    GDNPLAN_RETURN_IF_ERROR(session->leases().RenewAttached(request.attachment_id(), now));
+  }
   GDNPLAN_RETURN_IF_ERROR(
       session->ReleaseConsumers({request.consumer_of().begin(), request.consumer_of().end()}));
   Describe(*session, registry_.boot(), *response.mutable_session());
-  response.set_attachment_id(session->leases().Attach(Session::Clock::now()));
+  response.set_attachment_id(request.attachment_id() != 0 ? request.attachment_id()
+                                                          : session->leases().Attach(now));
   return absl::OkStatus();
 }
 

@@ -91,16 +91,28 @@ ProgramResult RunProgram(const std::vector<std::string>& command, const std::str
   return {status, process.output(), process.errors()};
 }
 
-LiveServer::LiveServer(const std::string& device)
+LiveServer::LiveServer(const std::string& device, const std::vector<std::string>& flags)
     : unix_address_("unix:" + directory_.path() + "/gdnplan.sock"),
-      process_({GDNPLAN_SERVER_PATH, "--listen=" + unix_address_, "--listen=127.0.0.1:0",
+      command_({GDNPLAN_SERVER_PATH, "--listen=" + unix_address_, "--listen=127.0.0.1:0",
                 "--device=" + device,
                 // Its log goes to a pipe that nobody reads.
                 "--log-level=warn"}) {
-  const std::string line = process_.ReadLine();
+  command_.insert(command_.end(), flags.begin(), flags.end());
+  Start();
+}
+
+void LiveServer::Start() {
+  process_.emplace(command_);
+  const std::string line = process_->ReadLine();
   if (const size_t at = line.find("127.0.0.1:"); at != std::string::npos) {
     tcp_address_ = line.substr(at, line.find_first_not_of("0123456789.:", at) - at);
   }
+}
+
+void LiveServer::Restart() {
+  process_->Signal(SIGKILL);
+  process_->Wait();
+  Start();
 }
 
 }  // namespace gdnplan::test

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,17 +59,24 @@ ProgramResult RunProgram(const std::vector<std::string>& command, const std::str
 // gdnplan-server on a Unix socket and a free TCP port.
 class LiveServer {
  public:
-  explicit LiveServer(const std::string& device = "host");
+  explicit LiveServer(const std::string& device = "host",
+                      const std::vector<std::string>& flags = {});
+
+  // Kills it and starts another one with the same flags and address.
+  void Restart();
 
   const std::string& unix_address() const { return unix_address_; }
   // Empty when it did not start.
   const std::string& tcp_address() const { return tcp_address_; }
-  Process& process() { return process_; }
+  Process& process() { return *process_; }
 
  private:
   TemporaryDirectory directory_;
+  void Start();
+
   std::string unix_address_;
-  Process process_;
+  std::vector<std::string> command_;
+  std::optional<Process> process_;
   std::string tcp_address_;
 };
 

@@ -16,6 +16,8 @@ class MockStub : public Stub {
               (const CallContext&, const v1::OpenSessionRequest&), (override));
   MOCK_METHOD(absl::StatusOr<v1::AttachSessionResponse>, AttachSession,
               (const CallContext&, const v1::AttachSessionRequest&), (override));
+  MOCK_METHOD(absl::StatusOr<v1::DetachSessionResponse>, DetachSession,
+              (const CallContext&, const v1::DetachSessionRequest&), (override));
   MOCK_METHOD(absl::StatusOr<v1::CloseSessionResponse>, CloseSession,
               (const CallContext&, const v1::CloseSessionRequest&), (override));
   MOCK_METHOD(absl::StatusOr<v1::HeartbeatResponse>, Heartbeat,

@@ -203,7 +203,7 @@ TEST_P(PlanWatchTest, UnknownSessionsAreNotFound) {
 
 TEST_P(PlanWatchTest, FollowersAreLimitedAndACancelledOneMakesRoom) {
   std::vector<std::unique_ptr<Follower>> followers;
-  for (size_t i = 0; i < server::Session::kMaxFollowers; ++i) {
+  for (int i = 0; i < server::Limits{}.max_followers; ++i) {
     followers.push_back(std::make_unique<Follower>(stub(), id_));
     ASSERT_EQ(followers.back()->ReadLastPlanId(), 0u);
   }

@@ -22,6 +22,7 @@
 
 namespace gdnplan::client {
 
+class LeaseKeeper;
 class Stub;
 
 struct ClientOptions {
@@ -33,7 +34,8 @@ struct ClientOptions {
   std::chrono::milliseconds open_deadline{60'000};
 };
 
-// A value: copies share the connection, and Sessions keep it. Thread safe. Not usable after fork:
+// A value: copies share the connection, and Sessions keep it. A thread of the connection renews the
+// leases of its sessions, so that an idle engine keeps its own. Thread safe. Not usable after fork:
 // calls in the child return FailedPrecondition, and the child connects anew.
 class Client {
  public:
@@ -61,6 +63,7 @@ class Client {
 
  private:
   std::shared_ptr<Stub> stub_;
+  std::shared_ptr<LeaseKeeper> keeper_;
   ClientOptions options_;
 };
 

@@ -63,8 +63,8 @@ struct Lease {
 // server restarted.
 class Session {
  public:
-  // An owner closes its session, best effort: it waits for two seconds at most, and an error leaves
-  // the session to its lease. An attached Session only ends its own use.
+  // An owner closes its session, an attached Session detaches; best effort: it waits for two
+  // seconds at most, and an error leaves the rest to the lease.
   ~Session();
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
@@ -103,13 +103,14 @@ class Session {
   // Once all work enqueued on the stream before this has run, the slot may be written again.
   absl::Status MarkConsumedOn(CUstream_st* stream, const PlanView& plan) const;
 
-  // Renews the lease. Plans do so too.
+  // Renews the lease. Plans do so too, and the Client's thread for whoever has nothing to plan.
   // `consumption_promised`: as in PlanOptions, for a plan
   // that waits for its slot already.
   absl::StatusOr<Lease> Heartbeat(uint64_t consumption_promised = 0);
 
-  // An owner frees the session on the server; plans in flight finish first. An attached Session
-  // only ends its own use. A second call does nothing. What is mapped stays readable.
+  // An owner ends the session on the server; plans in flight finish first, and its memory goes once
+  // attached processes have let go of it, some seconds later in any case. An attached Session only
+  // lets go itself. A second call does nothing. What is mapped stays readable.
   absl::Status Close();
 
   const SessionInfo& info() const;
