@@ -24,6 +24,7 @@ struct ServiceOptions {
   uint32_t max_message_bytes = 0;
   std::string host_page_probe;  // name of a shared memory object that holds the boot id
   PollMode poll = PollMode::kAdaptive;
+  const TokenFile* tokens = nullptr;  // that calls need; none: they need none
 };
 
 // No handler blocks the thread that serves the completion queue: what is slow runs on queues of the
