@@ -8,8 +8,6 @@
 #include <openssl/x509.h>
 
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -31,14 +29,10 @@ using Key = std::unique_ptr<EVP_PKEY, Free>;
 int NoPassphrase(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*data*/) { return -1; }
 
 absl::StatusOr<Bio> Open(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file.good() && errno != 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("tls: cannot read ", path));
-  }
-  Bio bio(BIO_new(BIO_s_mem()));
-  BIO_write(bio.get(), text.data(), static_cast<int>(text.size()));
+  Bio bio(BIO_new_file(path.c_str(), "r"));
+  const int error = errno;
+  ERR_clear_error();
+  if (bio == nullptr) return absl::ErrnoToStatus(error, absl::StrCat("tls: cannot read ", path));
   return bio;
 }
 

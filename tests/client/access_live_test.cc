@@ -39,9 +39,8 @@ class AccessLiveTest : public ::testing::Test {
   // On a Unix socket and loopback.
   void Start(const std::vector<std::string>& flags) {
     unix_address_ = "unix:" + directory_.path() + "/x.sock";
-    std::vector<std::string> command = {GDNPLAN_SERVER_PATH,  "--listen=" + unix_address_,
-                                        "--listen=127.0.0.1:0", "--device=host",
-                                        "--log-level=off"};
+    std::vector<std::string> command = {GDNPLAN_SERVER_PATH, "--listen=" + unix_address_,
+                                        "--listen=127.0.0.1:0", "--device=host", "--log-level=off"};
     command.insert(command.end(), flags.begin(), flags.end());
     process_.emplace(command);
     const std::string line = process_->ReadLine();

@@ -60,8 +60,7 @@ class AccessTest : public ::testing::Test {
                    const std::string& token = "") const {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    const auto channel =
-        grpc::CreateCustomChannel(server_->addresses()[0], credentials, arguments);
+    const auto channel = grpc::CreateCustomChannel(server_->addresses()[0], credentials, arguments);
     const auto stub = v1::Planner::NewStub(channel);
     grpc::ClientContext context;
     Prepare(context, token);
@@ -173,7 +172,8 @@ TEST_F(AccessTest, CallsNeedAToken) {
   Start();
   EXPECT_THAT(Ask(plain_, "Bearer first"), IsOk());
   EXPECT_THAT(Ask(plain_, "Bearer second"), IsOk());
-  for (const char* wrong : {"", "first", "Bearer ", "Bearer firs", "Bearer first2", "Basic first"}) {
+  for (const char* wrong :
+       {"", "first", "Bearer ", "Bearer firs", "Bearer first2", "Basic first"}) {
     EXPECT_THAT(Ask(plain_, wrong),
                 StatusIs(absl::StatusCode::kUnauthenticated, HasSubstr("token")))
         << wrong;

@@ -222,7 +222,8 @@ TEST_F(MainTest, SaysWhyItCannotServe) {
 TEST_F(MainTest, AcceptsAgainAfterItRanOutOfDescriptors) {
   Process server(Command());
   ASSERT_EQ(server.ReadLine(), Line());
-  const auto entries = std::filesystem::directory_iterator("/proc/" + std::to_string(server.pid()) + "/fd");
+  const auto entries =
+      std::filesystem::directory_iterator("/proc/" + std::to_string(server.pid()) + "/fd");
   const auto num_open = static_cast<rlim_t>(std::distance(begin(entries), end(entries)));
   const rlimit few{num_open + 4, num_open + 4};
   ASSERT_EQ(prlimit(server.pid(), RLIMIT_NOFILE, &few, nullptr), 0);

@@ -40,16 +40,15 @@ class UnixAcceptorTest : public ::testing::Test {
   }
 
   void Start(std::vector<uid_t> allowed) {
-    auto acceptor = UnixAcceptor::Listen({path_}, std::move(allowed),
-                                         {.accepted =
-                                              [this](const Peer& peer, int fd) {
-                                                Keep(accepted_, peer);
-                                                close(fd);
-                                              },
-                                          .refused = [this](const Peer& peer) {
-                                            Keep(refused_, peer);
-                                          },
-                                          .held_up = [](const std::string&) {}});
+    auto acceptor =
+        UnixAcceptor::Listen({path_}, std::move(allowed),
+                             {.accepted =
+                                  [this](const Peer& peer, int fd) {
+                                    Keep(accepted_, peer);
+                                    close(fd);
+                                  },
+                              .refused = [this](const Peer& peer) { Keep(refused_, peer); },
+                              .held_up = [](const std::string&) {}});
     ASSERT_THAT(acceptor, IsOk());
     acceptor_ = *std::move(acceptor);
     acceptor_->Start();

@@ -65,7 +65,8 @@ Identity Authority::Issue(const std::string& names) const {
   X509_set_issuer_name(certificate.get(), X509_get_subject_name(certificate_.get()));
   Extend(certificate.get(), NID_subject_alt_name, names);
   X509_sign(certificate.get(), key_.get(), EVP_sha256());
-  return {.certificate = Pem(certificate.get()), .key = Pem([&](BIO* bio) {
+  return {.certificate = Pem(certificate.get()),
+          .key = Pem([&](BIO* bio) {
             PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
           })};
 }
