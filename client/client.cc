@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/connect.h"
+#include "client/credentials.h"
 #include "client/describe.h"
 #include "client/fork_guard_stub.h"
 #include "client/grpc_stub.h"
@@ -90,7 +91,8 @@ std::vector<size_t> AllDevices(const SessionInfo& session) {
 
 absl::StatusOr<Client> Client::Connect(const std::string& address, const ClientOptions& options) {
   const std::string target = address.empty() ? wire::DefaultAddress() : address;
-  std::shared_ptr<Stub> stub = MakeGrpcStub(target);
+  GDNPLAN_ASSIGN_OR_RETURN(const Credentials credentials, MakeCredentials(target, options));
+  std::shared_ptr<Stub> stub = MakeGrpcStub(target, credentials);
   GDNPLAN_RETURN_IF_ERROR(AwaitServer(*stub, target, options.connect_timeout));
   return Client(std::move(stub), options);
 }

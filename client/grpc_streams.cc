@@ -29,7 +29,9 @@ class GrpcCall {
  public:
   // start(context, queue): the generated stub's PrepareAsync...
   template <typename Start>
-  GrpcCall(bool poll, Start start) : events_(poll), io_(start(&context_, &events_.queue())) {
+  GrpcCall(CallToken* token, bool poll, Start start)
+      : events_(poll), io_(start(&context_, &events_.queue())) {
+    if (token != nullptr) token->AddTo(context_);
     io_->StartCall(events_.Begin(Operation::kStart));
   }
   GrpcCall(const GrpcCall&) = delete;
@@ -176,8 +178,8 @@ using WatchCall =
 
 class GrpcStream final : public StubStream {
  public:
-  GrpcStream(v1::Planner::Stub& stub, bool poll)
-      : call_(std::make_unique<PlanCall>(poll, [&](auto* context, auto* queue) {
+  GrpcStream(v1::Planner::Stub& stub, CallToken* token, bool poll)
+      : call_(std::make_unique<PlanCall>(token, poll, [&](auto* context, auto* queue) {
           return stub.PrepareAsyncPlanStream(context, queue);
         })) {}
   ~GrpcStream() override {
@@ -202,8 +204,9 @@ class GrpcStream final : public StubStream {
 
 class GrpcWatch final : public StubWatch {
  public:
-  GrpcWatch(v1::Planner::Stub& stub, const v1::WatchPlansRequest& request, bool poll)
-      : call_(std::make_unique<WatchCall>(poll, [&](auto* context, auto* queue) {
+  GrpcWatch(v1::Planner::Stub& stub, CallToken* token, const v1::WatchPlansRequest& request,
+            bool poll)
+      : call_(std::make_unique<WatchCall>(token, poll, [&](auto* context, auto* queue) {
           return stub.PrepareAsyncWatchPlans(context, request, queue);
         })) {}
 
@@ -221,13 +224,13 @@ class GrpcWatch final : public StubWatch {
 
 }  // namespace
 
-std::unique_ptr<StubStream> MakeGrpcStream(v1::Planner::Stub& stub, bool poll) {
-  return std::make_unique<GrpcStream>(stub, poll);
+std::unique_ptr<StubStream> MakeGrpcStream(v1::Planner::Stub& stub, CallToken* token, bool poll) {
+  return std::make_unique<GrpcStream>(stub, token, poll);
 }
 
-std::unique_ptr<StubWatch> MakeGrpcWatch(v1::Planner::Stub& stub,
+std::unique_ptr<StubWatch> MakeGrpcWatch(v1::Planner::Stub& stub, CallToken* token,
                                          const v1::WatchPlansRequest& request, bool poll) {
-  return std::make_unique<GrpcWatch>(stub, request, poll);
+  return std::make_unique<GrpcWatch>(stub, token, request, poll);
 }
 
 }  // namespace gdnplan::client

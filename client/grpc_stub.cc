@@ -16,7 +16,7 @@
 namespace gdnplan::client {
 namespace {
 
-grpc::ChannelArguments Arguments() {
+grpc::ChannelArguments Arguments(const Credentials& credentials) {
   grpc::ChannelArguments arguments;
   // A server that starts after its client is to be found at once, not after a second.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
@@ -32,15 +32,19 @@ grpc::ChannelArguments Arguments() {
   // message. But deadlines are.
   arguments.SetInt(GRPC_ARG_MINIMAL_STACK, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_DEADLINE_CHECKS, 1);
+  if (!credentials.server_name.empty()) {
+    arguments.SetSslTargetNameOverride(credentials.server_name);
+  }
   return arguments;
 }
 
 class GrpcStub final : public Stub {
  public:
-  explicit GrpcStub(const std::string& address)
+  GrpcStub(const std::string& address, const Credentials& credentials)
       : pid_(getpid()),
+        token_(credentials.token),
         stub_(v1::Planner::NewStub(
-            grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), Arguments()))) {}
+            grpc::CreateCustomChannel(address, credentials.channel, Arguments(credentials)))) {}
 
   ~GrpcStub() override {
     if (getpid() != pid_) static_cast<void>(stub_.release());
@@ -84,11 +88,11 @@ class GrpcStub final : public Stub {
   }
 
   absl::StatusOr<std::unique_ptr<StubStream>> PlanStream(bool poll) override {
-    return MakeGrpcStream(*stub_, poll);
+    return MakeGrpcStream(*stub_, token_.get(), poll);
   }
   absl::StatusOr<std::unique_ptr<StubWatch>> WatchPlans(const v1::WatchPlansRequest& request,
                                                         bool poll) override {
-    return MakeGrpcWatch(*stub_, request, poll);
+    return MakeGrpcWatch(*stub_, token_.get(), request, poll);
   }
 
  private:
@@ -100,6 +104,7 @@ class GrpcStub final : public Stub {
     grpc::ClientContext client_context;
     client_context.set_deadline(std::chrono::system_clock::now() + context.deadline);
     client_context.set_wait_for_ready(context.wait_for_ready);
+    if (token_ != nullptr) token_->AddTo(client_context);
     Response response;
     const grpc::Status status = (stub_.get()->*method)(&client_context, request, &response);
     if (!status.ok()) return wire::FromGrpc(status);
@@ -107,13 +112,14 @@ class GrpcStub final : public Stub {
   }
 
   const pid_t pid_;
+  const std::shared_ptr<CallToken> token_;
   std::unique_ptr<v1::Planner::Stub> stub_;
 };
 
 }  // namespace
 
-std::shared_ptr<Stub> MakeGrpcStub(const std::string& address) {
-  return std::make_shared<GrpcStub>(address);
+std::shared_ptr<Stub> MakeGrpcStub(const std::string& address, const Credentials& credentials) {
+  return std::make_shared<GrpcStub>(address, credentials);
 }
 
 }  // namespace gdnplan::client

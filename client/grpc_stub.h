@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "client/credentials.h"
 #include "client/stub.h"
 
 namespace gdnplan::client {
@@ -12,6 +13,6 @@ namespace gdnplan::client {
 // A connection of its own to `address`, made when it is first needed. Destroyed in a forked child
 // it leaves the connection alone: tearing it down there could wait forever for the parent's
 // threads.
-std::shared_ptr<Stub> MakeGrpcStub(const std::string& address);
+std::shared_ptr<Stub> MakeGrpcStub(const std::string& address, const Credentials& credentials);
 
 }  // namespace gdnplan::client

@@ -5,6 +5,7 @@ find_package(Threads REQUIRED)
 # Module mode: Debian 12 ships no protobuf-config.cmake.
 find_package(Protobuf REQUIRED)
 find_package(gRPC CONFIG REQUIRED)
+find_package(OpenSSL REQUIRED)
 find_package(absl CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
 find_package(spdlog CONFIG REQUIRED)

@@ -53,7 +53,8 @@ void TuneProcess() {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
-// Connections and sessions take descriptors, and gRPC does not accept again once they ran out.
+// Connections and sessions take descriptors, and gRPC does not accept on TCP again once they ran
+// out.
 void RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

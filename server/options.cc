@@ -8,6 +8,7 @@
 #include <string>
 
 #include "gdnplan/plan/constants.h"
+#include "server/access_flags.h"
 #include "server/rpc/plan_stream.h"
 #include "server/version.h"
 #include "wire/default_address.h"
@@ -109,10 +110,11 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
   app.add_option(
          "--listen", options.server.listen,
          "Address to listen on: unix:PATH, HOST:PORT or [IPV6]:PORT, port 0 for any. May be "
-         "given more than once. There is no encryption: TCP is for trusted networks")
+         "given more than once. TCP beyond loopback needs --tls-cert or --insecure")
       ->envname("GDNPLAN_LISTEN")
       ->delimiter(',')
       ->type_name("ADDR");
+  DescribeAccess(app, options.server.access);
   app.add_option("--device", options.server.device,
                  "auto (the GPUs, or host where there is none), host, host:N (N devices in plain "
                  "memory, for tests), cuda, or cuda:GPU,... with ordinals or UUIDs")

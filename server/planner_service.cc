@@ -57,14 +57,16 @@ typename Call::Method PlannerService::Make(RequestMethod request, Handler handle
                 const absl::Status queued = work->Run(run);
                 if (!queued.ok()) call.Finish(queued);
               },
-          .over = nullptr};
+          .over = nullptr,
+          .tokens = options_.tokens};
 }
 
 template <typename Call, typename RequestMethod>
 typename Call::Method PlannerService::MakeSubmitted(RequestMethod request) {
   return {.request = Requester<Call>(request),
           .handle = [this](Call& call) { call.state().submission.Start(call, registry_); },
-          .over = nullptr};
+          .over = nullptr,
+          .tokens = options_.tokens};
 }
 
 PlannerService::OpenCall::Method PlannerService::MakeOpen() {
@@ -82,7 +84,7 @@ PlannerService::OpenCall::Method PlannerService::MakeOpen() {
 PlannerService::PlannerService(SessionRegistry& registry, const ServiceOptions& options)
     : registry_(registry),
       options_(options),
-      streams_(service_, registry, options.streams),
+      streams_(service_, registry, options.streams, options.tokens),
       info_(Make<InfoCall>(
           &Service::RequestGetServerInfo,
           [this](InfoCall& call) {

@@ -25,6 +25,7 @@ struct ServiceOptions {
   std::string host_page_probe;  // name of a shared memory object that holds the boot id
   PollMode poll = PollMode::kAdaptive;
   StreamLimits streams;
+  const TokenFile* tokens = nullptr;  // that calls need; none: they need none
 };
 
 // No handler blocks the thread that serves the completion queue: what is slow runs on queues of the

@@ -5,7 +5,6 @@
 #include <grpcpp/ext/channelz_service_plugin.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <spdlog/spdlog.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -21,6 +20,7 @@
 #include "server/device_list.h"
 #include "server/listen_address.h"
 #include "server/shared_memory.h"
+#include "server/tcp_credentials.h"
 #include "server/version.h"
 #include "wire/transport.h"
 
@@ -65,18 +65,6 @@ void LogLapse(const Session& session) {
                session.statistics().num_plans);
 }
 
-// Sockets made while it lives are open to owner and group.
-class SocketMode {
- public:
-  SocketMode() : before_(umask(0117)) {}
-  ~SocketMode() { umask(before_); }
-  SocketMode(const SocketMode&) = delete;
-  SocketMode& operator=(const SocketMode&) = delete;
-
- private:
-  const mode_t before_;
-};
-
 // Who can open it shares /dev/shm with this server.
 absl::StatusOr<SharedMemory> MakeProbe(const Boot& boot) {
   const std::string& text = boot.hex();
@@ -106,9 +94,13 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
                                                       std::shared_ptr<Boot> boot,
                                                       Session::Devices devices) {
+  std::unique_ptr<TokenFile> tokens;
+  if (!options.access.token_file.empty()) {
+    GDNPLAN_ASSIGN_OR_RETURN(tokens, TokenFile::Open(options.access.token_file));
+  }
   GDNPLAN_ASSIGN_OR_RETURN(SharedMemory probe, MakeProbe(*boot));
-  std::unique_ptr<Server> server(
-      new Server(options, std::move(probe), std::move(boot), std::move(devices)));
+  std::unique_ptr<Server> server(new Server(options, std::move(tokens), std::move(probe),
+                                            std::move(boot), std::move(devices)));
   GDNPLAN_RETURN_IF_ERROR(server->Listen(options));
   server->health_.SetServing(true);
   server->registry_.fatal_error().SetHandler(
@@ -119,14 +111,16 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   return server;
 }
 
-Server::Server(const ServerOptions& options, SharedMemory probe, std::shared_ptr<Boot> boot,
-               Session::Devices devices)
-    : probe_(std::move(probe)),
+Server::Server(const ServerOptions& options, std::unique_ptr<TokenFile> tokens, SharedMemory probe,
+               std::shared_ptr<Boot> boot, Session::Devices devices)
+    : tokens_(std::move(tokens)),
+      probe_(std::move(probe)),
       registry_(std::move(boot), std::move(devices), options.limits, options.lease, LogLapse),
       service_(registry_, {.max_message_bytes = static_cast<uint32_t>(options.max_message_bytes),
                            .host_page_probe = probe_->name(),
                            .poll = options.poll,
-                           .streams = options.streams}),
+                           .streams = options.streams,
+                           .tokens = tokens_.get()}),
       health_({std::string(v1::Planner::service_full_name())}) {}
 
 Server::~Server() {
@@ -135,18 +129,22 @@ Server::~Server() {
 
 absl::Status Server::Listen(const ServerOptions& options) {
   std::vector<ListenAddress> addresses;
+  std::vector<std::string> sockets;
   for (const std::string& text : options.listen) {
     GDNPLAN_ASSIGN_OR_RETURN(addresses.emplace_back(), ListenAddress::Parse(text));
     if (!addresses.back().is_unix()) continue;
     GDNPLAN_ASSIGN_OR_RETURN(UnixSocketClaim claim,
                              UnixSocketClaim::Take(addresses.back().socket_path));
     claims_.push_back(std::move(claim));
+    sockets.push_back(addresses.back().socket_path);
   }
+  GDNPLAN_ASSIGN_OR_RETURN(const auto tcp_credentials, TcpCredentials(options.access, addresses));
   if (const int removed = RemoveAbandonedSharedMemory("gdnplan-"); removed > 0) {
     spdlog::warn("removed {} shared memory objects that servers left behind", removed);
   }
 
-  AddStandardServices();
+  // gRPC asks nobody for a token who calls its own.
+  if (tokens_ == nullptr) AddStandardServices();
   grpc::ServerBuilder builder;
   SetArguments(options, builder);
   builder.RegisterService(&service_.service());
@@ -158,12 +156,14 @@ absl::Status Server::Listen(const ServerOptions& options) {
   // gRPC sets a port only once it is bound, one after the other.
   std::vector<int> ports(addresses.size(), -1);
   for (size_t i = 0; i < addresses.size(); ++i) {
-    builder.AddListeningPort(addresses[i].target(), grpc::InsecureServerCredentials(), &ports[i]);
+    if (addresses[i].is_unix()) {
+      ports[i] = 0;
+    } else {
+      builder.AddListeningPort(addresses[i].target(), tcp_credentials, &ports[i]);
+    }
   }
-  {
-    const SocketMode mode;
-    server_ = builder.BuildAndStart();
-  }
+  GDNPLAN_RETURN_IF_ERROR(connections_.Listen(sockets, options.access.allowed_users, builder));
+  server_ = builder.BuildAndStart();
   if (server_ == nullptr) {
     const auto failed = std::find(ports.begin(), ports.end(), -1) - ports.begin();
     const std::string which = static_cast<size_t>(failed) < addresses.size()
@@ -179,6 +179,7 @@ absl::Status Server::Listen(const ServerOptions& options) {
   service_.Serve(threads_);
   health_.Serve(*threads_.front());
   for (const auto& thread : threads_) thread->Start();
+  connections_.Start();
   return absl::OkStatus();
 }
 
@@ -230,6 +231,7 @@ bool Server::Shutdown(std::chrono::milliseconds grace) {
   registry_.StopOpening();
   service_.StopStreams();
   health_.Stop();
+  connections_.Stop();
   const bool ended = StopRpcs(grace);
   registry_.CloseAll();
   registry_.fatal_error().SetHandler(nullptr);

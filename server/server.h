@@ -13,19 +13,23 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/access_options.h"
 #include "server/fill_mode.h"
 #include "server/planner_service.h"
 #include "server/rpc/completion_thread.h"
 #include "server/rpc/health_service.h"
 #include "server/rpc/poll_mode.h"
+#include "server/rpc/unix_connections.h"
 #include "server/session_registry.h"
 #include "server/shared_memory.h"
+#include "server/token_file.h"
 #include "server/unix_socket_claim.h"
 
 namespace gdnplan::server {
 
 struct ServerOptions {
   std::vector<std::string> listen;  // as ListenAddress::Parse takes them; may be empty
+  AccessOptions access;
   std::string device = "auto";      // as ParseDeviceSelection takes it
   FillMode fill = FillMode::kAuto;  // of GPUs
   PollMode poll = PollMode::kAdaptive;
@@ -64,14 +68,15 @@ class Server {
   bool Shutdown(std::chrono::milliseconds grace);
 
  private:
-  Server(const ServerOptions& options, SharedMemory probe, std::shared_ptr<Boot> boot,
-         Session::Devices devices);
+  Server(const ServerOptions& options, std::unique_ptr<TokenFile> tokens, SharedMemory probe,
+         std::shared_ptr<Boot> boot, Session::Devices devices);
   absl::Status Listen(const ServerOptions& options);
   int num_calls() const;
   // Whether gRPC ended in time.
   bool StopRpcs(std::chrono::milliseconds grace);
 
-  std::optional<SharedMemory> probe_;  // holds the boot id; until Shutdown
+  const std::unique_ptr<TokenFile> tokens_;  // none: calls need none
+  std::optional<SharedMemory> probe_;        // holds the boot id; until Shutdown
   SessionRegistry registry_;
   PlannerService service_;
   HealthService health_;
@@ -80,6 +85,7 @@ class Server {
   // Last, for they use the others; and the threads go after the server.
   CompletionThreads threads_;
   std::unique_ptr<grpc::Server> server_;
+  UnixConnections connections_;
 };
 
 }  // namespace gdnplan::server

@@ -21,6 +21,8 @@ struct Connection {
   std::string server;  // empty: wire::DefaultAddress()
   double connect_timeout_s = 1;
   double timeout_s = 30;
+  client::TlsOptions tls;
+  std::string token_file;
 
   std::string address() const;
   absl::StatusOr<client::Client> Connect() const;

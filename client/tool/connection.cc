@@ -21,6 +21,8 @@ absl::StatusOr<client::Client> Connection::Connect() const {
   options.connect_timeout = Milliseconds(connect_timeout_s);
   options.call_deadline = Milliseconds(timeout_s);
   options.open_deadline = Milliseconds(timeout_s);
+  options.tls = tls;
+  options.token_file = token_file;
   return client::Client::Connect(server, options);
 }
 

@@ -37,6 +37,24 @@ void AddConnectionOptions(CLI::App& app, Connection& connection) {
       ->capture_default_str();
 }
 
+void AddAccessOptions(CLI::App& app, Connection& connection) {
+  const auto add = [&app](const char* flag, std::string& value, const char* variable,
+                          const char* what) {
+    return app.add_option(flag, value, what)->envname(variable)->type_name("FILE");
+  };
+  // Not the server's variables: those are for its own certificate.
+  add("--tls-ca", connection.tls.ca_file, "GDNPLAN_TLS_CA",
+      "TLS on TCP: what issues servers' certificates, in PEM");
+  add("--tls-cert", connection.tls.cert_file, "GDNPLAN_CLIENT_TLS_CERT",
+      "This client's certificate, in PEM, where the server asks for one");
+  add("--tls-key", connection.tls.key_file, "GDNPLAN_CLIENT_TLS_KEY", "The certificate's key");
+  add("--tls-server-name", connection.tls.server_name, "GDNPLAN_TLS_SERVER_NAME",
+      "Name that the server's certificate must have, instead of the address's host")
+      ->type_name("NAME");
+  add("--token-file", connection.token_file, "GDNPLAN_TOKEN_FILE",
+      "Its first line is the bearer token, where the server asks for one");
+}
+
 int Main(int argc, const char* const* argv) {
   CLI::App app("Asks a gdnplan server for Gated DeltaNet plans, and checks them.", "gdnplan");
   app.footer(kFooter);
@@ -48,6 +66,7 @@ int Main(int argc, const char* const* argv) {
   Connection connection;
   Action action;
   AddConnectionOptions(app, connection);
+  AddAccessOptions(app, connection);
   AddInfoCommand(app, connection, action);
   AddLoadCommand(app, connection, action);
   AddPlanCommand(app, connection, action);

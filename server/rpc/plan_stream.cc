@@ -34,7 +34,8 @@ PlanStream::PlanStream(StreamHost& host, CompletionThread& acceptor)
 
 void PlanStream::OnStart() {
   // In this order, for the next one's thread depends on this one's.
-  const absl::Status added = host_.Add(*this);
+  absl::Status added = CheckToken(host_.tokens());
+  if (added.ok()) added = host_.Add(*this);
   Post(host_, acceptor_);
   MutexLock lock(mutex_);
   if (!added.ok()) {

@@ -28,6 +28,7 @@ void PlanWatch::OnStart() {
 }
 
 absl::Status PlanWatch::Begin() {
+  GDNPLAN_RETURN_IF_ERROR(CheckToken(host_.tokens()));
   GDNPLAN_ASSIGN_OR_RETURN(session_, host_.registry().Find(request_.session_id()));
   if (request_.attachment_id() != 0) {
     GDNPLAN_RETURN_IF_ERROR(

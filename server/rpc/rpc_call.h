@@ -9,6 +9,8 @@
 
 #include "server/rpc/completion_thread.h"
 #include "server/rpc/tag.h"
+#include "server/token_file.h"
+#include "wire/bearer_token.h"
 
 namespace gdnplan::server {
 
@@ -33,6 +35,14 @@ class RpcCall {
   // On the thread of the queue that accepts: an RPC came; wait for the next one, then look at this
   // one.
   virtual void OnStart() = 0;
+  // In OnStart. Unauthenticated: the call has none of the tokens, if there are any.
+  absl::Status CheckToken(const TokenFile* tokens) const {
+    if (tokens == nullptr) return absl::OkStatus();
+    const auto& metadata = context_.client_metadata();
+    const auto found = metadata.find(wire::kAuthorization);
+    if (found == metadata.end()) return tokens->Check({});
+    return tokens->Check({found->second.data(), found->second.size()});
+  }
   // After OnStart. The RPC is over: its last bytes are sent, or it was cancelled.
   virtual void OnOver() {}
 

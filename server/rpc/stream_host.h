@@ -14,6 +14,7 @@
 #include "server/rpc/completion_thread.h"
 #include "server/rpc/planner_rpcs.h"
 #include "server/session_registry.h"
+#include "server/token_file.h"
 
 namespace gdnplan::server {
 
@@ -31,12 +32,15 @@ using CompletionThreads = std::vector<std::unique_ptr<CompletionThread>>;
 // Thread safe. Outlives the completion threads.
 class StreamHost {
  public:
-  StreamHost(PlannerRpcs& service, SessionRegistry& registry, const StreamLimits& limits)
-      : service_(service), registry_(registry), limits_(limits) {}
+  // tokens: that streams need; none: they need none.
+  StreamHost(PlannerRpcs& service, SessionRegistry& registry, const StreamLimits& limits,
+             const TokenFile* tokens)
+      : service_(service), registry_(registry), limits_(limits), tokens_(tokens) {}
 
   PlannerRpcs& service() { return service_; }
   SessionRegistry& registry() { return registry_; }
   const StreamLimits& limits() const { return limits_; }
+  const TokenFile* tokens() const { return tokens_; }
   Announcer& announcer() { return announcer_; }
 
   // Accepts streams from now on, with the first of the threads. They outlive every stream.
@@ -58,6 +62,7 @@ class StreamHost {
   PlannerRpcs& service_;
   SessionRegistry& registry_;
   const StreamLimits limits_;
+  const TokenFile* const tokens_;
   Announcer announcer_;
 
   Mutex mutex_;

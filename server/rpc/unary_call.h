@@ -27,6 +27,8 @@ class UnaryCall final : public RpcCall {
     // After the RPC is over, when cancelled() says whether the client went without its answer. May
     // be empty.
     std::function<void(UnaryCall&)> over;
+    // That its calls need; none: they need none.
+    const TokenFile* tokens = nullptr;
   };
 
   // Waits for an RPC from now on, and for another one when it came.
@@ -59,6 +61,8 @@ class UnaryCall final : public RpcCall {
   void OnStart() override {
     Post(method_, thread());
     BeginOperation();  // Finish
+    const absl::Status admitted = CheckToken(method_.tokens);
+    if (!admitted.ok()) return Finish(admitted);
     method_.handle(*this);
   }
   void OnFinished(bool /*ok*/) { EndOperation(); }

@@ -3,8 +3,14 @@
 // The program itself: its one line, signals, sockets, exit status.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <iterator>
 #include <thread>
 
 #include "server/cuda_devices.h"
@@ -199,6 +205,8 @@ TEST_F(MainTest, SaysWhyItCannotServe) {
       {{"--device=gpu"}, 1, "device: must be"},
       {{"--listen=unix:/" + std::string(200, 'x')}, 1, "at most 107 bytes"},
       {{"--listen=unix-abstract:x"}, 1, "listen: abstract sockets"},
+      {{"--listen=0.0.0.0:0"}, 1, "--tls-cert and --tls-key, or --insecure"},
+      {{"--listen=0.0.0.0:0", "--tls-cert=/nowhere", "--tls-key=/nowhere"}, 1, "/nowhere"},
       {{"--max-sessions=many"}, 2, "max-sessions"},
   };
   for (const auto& c : cases) {
@@ -209,6 +217,68 @@ TEST_F(MainTest, SaysWhyItCannotServe) {
     EXPECT_EQ(server.RestOfOutput(), "");
     EXPECT_THAT(server.ErrorOutput(), HasSubstr(c.text));
   }
+}
+
+TEST_F(MainTest, AcceptsAgainAfterItRanOutOfDescriptors) {
+  Process server(Command());
+  ASSERT_EQ(server.ReadLine(), Line());
+  const auto entries =
+      std::filesystem::directory_iterator("/proc/" + std::to_string(server.pid()) + "/fd");
+  const auto num_open = static_cast<rlim_t>(std::distance(begin(entries), end(entries)));
+  const rlimit few{num_open + 4, num_open + 4};
+  ASSERT_EQ(prlimit(server.pid(), RLIMIT_NOFILE, &few, nullptr), 0);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  (root_ / "run" / "x.sock").string().copy(address.sun_path, sizeof(address.sun_path) - 1);
+  std::vector<int> sockets;
+  for (int i = 0; i < 20; ++i) {
+    sockets.push_back(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(connect(sockets.back(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
+              0);
+  }
+  ServiceClient client = Client();
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    for (const int fd : sockets) close(fd);
+  });
+  EXPECT_THAT(client.Call(&v1::Planner::Stub::GetServerInfo, v1::GetServerInfoRequest()), IsOk());
+  later.join();
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+  EXPECT_THAT(server.ErrorOutput(), HasSubstr("cannot accept connections: Too many open files"));
+}
+
+// Root, so that another user can be had; who is not sees the skip.
+TEST_F(MainTest, RefusesUsersThatAreNotAllowed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  Process server(Command({"--allow-uid=12345"}));
+  ASSERT_EQ(server.ReadLine(), Line());
+  const std::string path = (root_ / "run" / "x.sock").string();
+  for (const auto& opened : {root_, root_ / "run", std::filesystem::path(path)}) {
+    std::filesystem::permissions(opened, std::filesystem::perms::all);
+  }
+  const auto visit = [&](uid_t user) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+      path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+      char byte = 0;
+      if (setuid(user) != 0 ||
+          connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+        _exit(2);
+      }
+      // gRPC's server begins with its settings.
+      _exit(read(fd, &byte, 1) == 1 ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(visit(12345), 0);
+  EXPECT_EQ(visit(12346), 1);
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+  EXPECT_THAT(server.ErrorOutput(), HasSubstr("user 12346"));
 }
 
 // As PID 1 of a container; without the GPU that it asks for it comes no further.

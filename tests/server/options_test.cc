@@ -79,6 +79,22 @@ TEST(OptionsTest, Flags) {
   EXPECT_EQ(options.drain.count(), 7);
 }
 
+TEST(OptionsTest, Access) {
+  EXPECT_FALSE(std::get<Options>(Parse({})).server.access.insecure);
+  const auto access =
+      std::get<Options>(Parse({"--allow-uid=5,6", "--allow-uid", "7", "--tls-cert=c", "--tls-key=k",
+                               "--tls-client-ca=a", "--token-file=t"}))
+          .server.access;
+  EXPECT_THAT(access.allowed_users, ElementsAre(5, 6, 7));
+  EXPECT_EQ(access.tls_cert, "c");
+  EXPECT_EQ(access.tls_key, "k");
+  EXPECT_EQ(access.tls_client_ca, "a");
+  EXPECT_EQ(access.token_file, "t");
+  EXPECT_TRUE(std::get<Options>(Parse({"--insecure"})).server.access.insecure);
+  EXPECT_EQ(std::get<int>(Parse({"--insecure", "--tls-cert=c"})), 2);
+  EXPECT_EQ(std::get<int>(Parse({"--allow-uid=nobody"})), 2);
+}
+
 TEST(OptionsTest, Environment) {
   setenv("GDNPLAN_LISTEN", "unix:/a,localhost:1", 1);
   setenv("GDNPLAN_DEVICE", "host", 1);

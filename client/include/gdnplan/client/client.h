@@ -25,6 +25,15 @@ namespace gdnplan::client {
 class LeaseKeeper;
 class Stub;
 
+// Files in PEM, read again when they change. Of TCP only: on Unix sockets the server knows the
+// caller by its user, and these are not used.
+struct TlsOptions {
+  std::string ca_file;      // that issues servers' certificates; empty: no TLS
+  std::string cert_file;    // of this client, and its issuers, where the server asks for one
+  std::string key_file;     // the certificate's
+  std::string server_name;  // that the server's certificate must have; empty: the address's host
+};
+
 struct ClientOptions {
   // How long Connect tries while nobody listens. 0: one attempt.
   std::chrono::milliseconds connect_timeout{5'000};
@@ -32,6 +41,10 @@ struct ClientOptions {
   std::chrono::milliseconds call_deadline{10'000};
   // Of OpenSession, which allocates and clears memory.
   std::chrono::milliseconds open_deadline{60'000};
+  TlsOptions tls = {};
+  // Where the server asks for a bearer token: a file whose first line is one, read again when it
+  // changes. Empty: none is sent.
+  std::string token_file = {};
 };
 
 // A value: copies share the connection, and Sessions keep it. A thread of the connection renews the
@@ -41,7 +54,9 @@ class Client {
  public:
   // Connects and waits for the first answer. `address` as gRPC spells it ("unix:/path",
   // "host:port"); empty: wire::DefaultAddress(). Unavailable when nobody listens there, with the
-  // reason; FailedPrecondition when it is no gdnplan server.
+  // reason; FailedPrecondition when it is no gdnplan server, or when a token would be sent through
+  // a network without TLS; Unauthenticated when the server takes no call without another token;
+  // InvalidArgument and others name a file of the options that is no good.
   static absl::StatusOr<Client> Connect(const std::string& address = {},
                                         const ClientOptions& options = {});
 

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// The secret that a server may ask of its callers, as file and as metadata of a call.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace gdnplan::wire {
+
+// "authorization: Bearer TOKEN", as RFC 6750 has it.
+inline constexpr char kAuthorization[] = "authorization";
+inline constexpr std::string_view kBearer = "Bearer ";
+
+// The tokens in a file: one a line, at least one and at most 16, each of at most 1024 printable
+// characters without blanks. A server takes any of them, a client gives the first. Errors begin
+// with "token_file: " and never have a token in them. FailedPrecondition: everybody may read it.
+absl::StatusOr<std::vector<std::string>> ReadTokens(const std::string& path);
+
+// Says in a time that depends on the lengths alone whether both are the same.
+bool SameSecret(std::string_view a, std::string_view b);
+
+// What tells whether a file may have other content than before; unlike for one that cannot be read.
+struct FileStamp {
+  long long seconds = 0, nanoseconds = 0;
+  unsigned long long inode = 0, size = 0;
+  bool operator==(const FileStamp&) const = default;
+};
+FileStamp StampOf(const std::string& path);
+
+}  // namespace gdnplan::wire

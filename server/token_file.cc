@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "server/token_file.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <utility>
+
+#include "gdnplan/plan/status.h"
+
+namespace gdnplan::server {
+namespace {
+
+constexpr std::chrono::milliseconds kInterval{500};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TokenFile>> TokenFile::Open(const std::string& path) {
+  // First, so that a change in between is seen.
+  const wire::FileStamp stamp = wire::StampOf(path);
+  GDNPLAN_ASSIGN_OR_RETURN(std::vector<std::string> tokens, wire::ReadTokens(path));
+  return std::unique_ptr<TokenFile>(new TokenFile(path, stamp, std::move(tokens)));
+}
+
+TokenFile::TokenFile(std::string path, wire::FileStamp stamp, std::vector<std::string> tokens)
+    : path_(std::move(path)),
+      stamp_(stamp),
+      tokens_(std::move(tokens)),
+      thread_([this] { Run(); }) {}
+
+TokenFile::~TokenFile() {
+  {
+    MutexLock lock(mutex_);
+    stop_ = true;
+  }
+  wake_.NotifyAll();
+  thread_.join();
+}
+
+absl::Status TokenFile::Check(std::string_view authorization) const {
+  bool known = false;
+  if (authorization.starts_with(wire::kBearer)) {
+    authorization.remove_prefix(wire::kBearer.size());
+    MutexLock lock(mutex_);
+    // All of them, so that the time does not tell which.
+    for (const std::string& token : tokens_) {
+      known = wire::SameSecret(token, authorization) || known;
+    }
+  }
+  if (known) return absl::OkStatus();
+  num_refused_.fetch_add(1, std::memory_order_relaxed);
+  return absl::UnauthenticatedError("this server asks for a token, and the call has no valid one");
+}
+
+void TokenFile::Run() {
+  MutexLock lock(mutex_);
+  while (!stop_) {
+    wake_.WaitFor(mutex_, kInterval);
+    mutex_.Unlock();
+    Look();
+    mutex_.Lock();
+  }
+}
+
+void TokenFile::Look() {
+  const uint64_t refused = num_refused_.load(std::memory_order_relaxed);
+  if (refused != num_reported_) {
+    spdlog::warn("{} calls had no valid token and were refused ({} so far)",
+                 refused - num_reported_, refused);
+    num_reported_ = refused;
+  }
+  const wire::FileStamp stamp = wire::StampOf(path_);
+  if (stamp == stamp_) return;
+  stamp_ = stamp;
+  absl::StatusOr<std::vector<std::string>> tokens = wire::ReadTokens(path_);
+  if (!tokens.ok()) {
+    spdlog::warn("{}; the tokens stay as they were", std::string(tokens.status().message()));
+    return;
+  }
+  spdlog::info("{} tokens read again from {}", tokens->size(), path_);
+  MutexLock lock(mutex_);
+  tokens_ = *std::move(tokens);
+}
+
+}  // namespace gdnplan::server
