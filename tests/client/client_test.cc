@@ -165,8 +165,13 @@ TEST_F(ClientTest, RefusesAnImpossibleSlotWait) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("slot_wait_ms")));
 }
 
-TEST_F(ClientTest, AnOwnerClosesOnceAndAnAttachedSessionNever) {
+TEST_F(ClientTest, AnOwnerClosesOnceAndAnAttachedSessionDetaches) {
   EXPECT_CALL(*stub_, CloseSession).Times(1);
+  EXPECT_CALL(*stub_, DetachSession)
+      .WillOnce([](const CallContext&, const v1::DetachSessionRequest& request) {
+        EXPECT_EQ(request.session_id(), "secret");
+        return v1::DetachSessionResponse();
+      });
   auto attached = client_.AttachSession("secret");
   ASSERT_THAT(attached, IsOk());
   EXPECT_FALSE(attached->owner());

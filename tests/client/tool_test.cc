@@ -209,7 +209,7 @@ TEST_F(ToolTest, ErrorsAreOneLineWithTheRightStatus) {
     int status;
     const char* text;
   } kCases[] = {
-      {{}, 2, "info, plan or verify"},
+      {{}, 2, "info, load, plan or verify"},
       {{"bogus"}, 2, "bogus"},
       {{"plan"}, 2, "FILE"},
       {{"plan", "x", "--slots=0"}, 2, "--slots"},

@@ -112,7 +112,7 @@ TEST_F(PlannerServiceTest, DescribesASession) {
   EXPECT_EQ(session->capture_limit(), SampleConfig().capture_limit());
   EXPECT_EQ(session->num_groups(), 2u);
   EXPECT_EQ(session->tensors_size(), plan::kNumTensors);
-  EXPECT_EQ(session->lease_ms(), 0u);
+  EXPECT_EQ(session->lease_ms(), 30'000u);
   const plan::ArenaLayout layout = SampleLayout(1);
   EXPECT_EQ(session->arena_bytes(), static_cast<uint64_t>(layout.arena_bytes));
   EXPECT_EQ(session->timeline().ready_offset(), static_cast<uint64_t>(layout.ready_offset(0)));
@@ -319,8 +319,40 @@ TEST_F(PlannerServiceTest, ListsWithoutIds) {
   heartbeat.set_session_id(session->session_id());
   const auto alive = client_.Call(&Stub::Heartbeat, heartbeat);
   ASSERT_THAT(alive, IsOk());
-  EXPECT_EQ(alive->lease_ms(), 0u);
+  EXPECT_EQ(alive->lease_ms(), 30'000u);
   EXPECT_EQ(alive->last_plan_id(), 3u);
+}
+
+TEST_F(PlannerServiceTest, AttachedProcessesHaveLeasesOfTheirOwn) {
+  const auto session = client_.Open(SampleRequest());
+  ASSERT_THAT(session, IsOk());
+  v1::AttachSessionRequest attach;
+  attach.set_session_id(session->session_id());
+  const auto first = client_.Call(&Stub::AttachSession, attach);
+  const auto second = client_.Call(&Stub::AttachSession, attach);
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(second, IsOk());
+  EXPECT_NE(first->attachment_id(), 0u);
+  EXPECT_NE(first->attachment_id(), second->attachment_id());
+  // The same one, going on.
+  attach.set_attachment_id(first->attachment_id());
+  EXPECT_EQ(client_.Call(&Stub::AttachSession, attach)->attachment_id(), first->attachment_id());
+  EXPECT_EQ(
+      client_.Call(&Stub::ListSessions, v1::ListSessionsRequest())->sessions(0).num_attached(), 2u);
+  v1::HeartbeatRequest heartbeat;
+  heartbeat.set_session_id(session->session_id());
+  heartbeat.set_attachment_id(first->attachment_id());
+  EXPECT_THAT(client_.Call(&Stub::Heartbeat, heartbeat), IsOk());
+  v1::DetachSessionRequest detach;
+  detach.set_session_id(session->session_id());
+  detach.set_attachment_id(first->attachment_id());
+  EXPECT_THAT(client_.Call(&Stub::DetachSession, detach), IsOk());
+  EXPECT_THAT(client_.Call(&Stub::DetachSession, detach),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("attachment_id")));
+  EXPECT_THAT(client_.Call(&Stub::Heartbeat, heartbeat),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("attachment_id")));
+  EXPECT_THAT(client_.Call(&Stub::AttachSession, attach),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("attachment_id")));
 }
 
 TEST_F(PlannerServiceTest, CloseFreesTheMemory) {
