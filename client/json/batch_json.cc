@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/json/json_reader.h"
+#include "gdnplan/plan/names.h"
 #include "gdnplan/plan/status.h"
 
 namespace gdnplan::json {
@@ -43,32 +45,28 @@ absl::Status ReadOptionalInt32List(const json& object, std::string_view name,
 absl::Status ReadPrefillBackend(const json& config, PrefillBackend& target) {
   const json* member = FindMember(config, "prefill_backend");
   if (member == nullptr) return absl::OkStatus();
-  if (*member == "triton") {
-    target = PrefillBackend::kTriton;
-  } else if (*member == "flashinfer") {
-    target = PrefillBackend::kFlashinfer;
-  } else if (*member == "cutedsl") {
-    target = PrefillBackend::kCutedsl;
-  } else {
+  const auto backend = member->is_string()
+                           ? plan::PrefillBackendOf(member->get_ref<const std::string&>())
+                           : std::nullopt;
+  if (!backend.has_value()) {
     return UnexpectedJson("config.prefill_backend", "must be triton, flashinfer or cutedsl",
                           *member);
   }
+  target = *backend;
   return absl::OkStatus();
 }
 
 absl::Status ReadCacheMode(const json& object, std::string_view path, MambaCacheMode& target) {
   const json* member = FindMember(object, "mamba_cache_mode");
   if (member == nullptr) return absl::OkStatus();
-  if (*member == "none") {
-    target = MambaCacheMode::kNone;
-  } else if (*member == "all") {
-    target = MambaCacheMode::kAll;
-  } else if (*member == "align") {
-    target = MambaCacheMode::kAlign;
-  } else {
+  const auto mode = member->is_string()
+                        ? plan::MambaCacheModeOf(member->get_ref<const std::string&>())
+                        : std::nullopt;
+  if (!mode.has_value()) {
     return UnexpectedJson(MemberPath(path, "mamba_cache_mode"), "must be none, all or align",
                           *member);
   }
+  target = *mode;
   return absl::OkStatus();
 }
 

@@ -6,48 +6,26 @@
 #include <span>
 #include <vector>
 
+#include "gdnplan/plan/names.h"
+
 namespace gdnplan::json {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-const char* NameOf(plan::MambaCacheMode mode) {
-  switch (mode) {
-    case plan::MambaCacheMode::kNone:
-      return "none";
-    case plan::MambaCacheMode::kAll:
-      return "all";
-    case plan::MambaCacheMode::kAlign:
-      return "align";
-  }
-  return "";
-}
-
-const char* NameOf(plan::PrefillBackend backend) {
-  switch (backend) {
-    case plan::PrefillBackend::kTriton:
-      return "triton";
-    case plan::PrefillBackend::kFlashinfer:
-      return "flashinfer";
-    case plan::PrefillBackend::kCutedsl:
-      return "cutedsl";
-  }
-  return "";
-}
 
 Json WriteConfig(const plan::PlanConfig& config) {
   Json object = {{"max_num_seqs", config.max_num_seqs},
                  {"max_num_batched_tokens", config.max_num_batched_tokens},
                  {"num_speculative_tokens", config.num_speculative_tokens},
                  {"use_full_cuda_graph", config.use_full_cuda_graph},
-                 {"prefill_backend", NameOf(config.prefill_backend)},
+                 {"prefill_backend", plan::Name(config.prefill_backend)},
                  {"chunk_size", config.chunk_size}};
   if (config.max_cudagraph_capture_size.has_value()) {
     object["max_cudagraph_capture_size"] = *config.max_cudagraph_capture_size;
   }
   for (const plan::GroupConfig& group : config.groups) {
     object["groups"].push_back({{"name", group.name},
-                                {"mamba_cache_mode", NameOf(group.mamba_cache_mode)},
+                                {"mamba_cache_mode", plan::Name(group.mamba_cache_mode)},
                                 {"block_size", group.block_size}});
   }
   return object;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gdnplan/plan/constants.h"
+#include "gdnplan/plan/names.h"
 #include "gdnplan/plan/status.h"
 
 namespace gdnplan::load {
@@ -103,15 +104,8 @@ class Parser {
   }
 
   absl::Status ParseMode(std::string_view key, std::string_view value) {
-    if (value == "none") {
-      shape_.mamba_cache_mode = plan::MambaCacheMode::kNone;
-    } else if (value == "all") {
-      shape_.mamba_cache_mode = plan::MambaCacheMode::kAll;
-    } else if (value == "align") {
-      shape_.mamba_cache_mode = plan::MambaCacheMode::kAlign;
-    } else {
-      return WrongValue(key, "none, all or align", value);
-    }
+    shape_.mamba_cache_mode = plan::MambaCacheModeOf(value);
+    if (!shape_.mamba_cache_mode.has_value()) return WrongValue(key, "none, all or align", value);
     return absl::OkStatus();
   }
 

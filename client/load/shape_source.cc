@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gdnplan/plan/constants.h"
+#include "gdnplan/plan/names.h"
 #include "gdnplan/plan/plan_math.h"
 #include "gdnplan/plan/status.h"
 
@@ -28,17 +29,7 @@ constexpr int32_t kMaxBlockId = 100'000;
 
 // Names a mode in errors as --shape does.
 int32_t Printable(int32_t value) { return value; }
-const char* Printable(plan::MambaCacheMode mode) {
-  switch (mode) {
-    case plan::MambaCacheMode::kNone:
-      return "none";
-    case plan::MambaCacheMode::kAll:
-      return "all";
-    case plan::MambaCacheMode::kAlign:
-      return "align";
-  }
-  return "";
-}
+const char* Printable(plan::MambaCacheMode mode) { return plan::Name(mode); }
 
 // What the shapes say of their session, or `usual` where none says anything.
 template <typename T>

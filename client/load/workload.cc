@@ -13,8 +13,6 @@
 namespace gdnplan::load {
 namespace {
 
-constexpr char kDefaultShape[] = "decode=256";
-
 using Source = absl::StatusOr<std::unique_ptr<StepSource>>;
 
 }  // namespace

@@ -15,8 +15,11 @@
 
 namespace gdnplan::load {
 
+// Where neither a shape nor a trace is given.
+inline constexpr char kDefaultShape[] = "decode=256";
+
 struct WorkloadOptions {
-  // Specifications of shapes that take turns; see shape.h. Empty, and no trace: 256 decodes.
+  // Specifications of shapes that take turns; see shape.h. Empty, and no trace: kDefaultShape.
   std::vector<std::string> shapes;
   // A trace's file: a simulated scheduler serves it, each session every n-th request.
   std::string trace;

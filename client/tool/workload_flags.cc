@@ -6,20 +6,17 @@
 #include <map>
 #include <string>
 
+#include "gdnplan/plan/names.h"
+
 namespace gdnplan::tool {
 namespace {
 
 using plan::MambaCacheMode;
 
-const std::map<std::string, MambaCacheMode> kModes = {{"none", MambaCacheMode::kNone},
-                                                      {"align", MambaCacheMode::kAlign}};
-
-std::string NameOf(MambaCacheMode mode) {
-  for (const auto& [name, value] : kModes) {
-    if (value == mode) return name;
-  }
-  return {};
-}
+// Of those that there are, the simulated scheduler knows these.
+const std::map<std::string, MambaCacheMode> kModes = {
+    {plan::Name(MambaCacheMode::kNone), MambaCacheMode::kNone},
+    {plan::Name(MambaCacheMode::kAlign), MambaCacheMode::kAlign}};
 
 }  // namespace
 
@@ -51,7 +48,7 @@ void AddWorkloadFlags(CLI::App& command, load::WorkloadOptions& options) {
   command.add_option("--groups", scheduler.groups, "KV-cache groups with GDN states");
   command.add_option("--mamba-cache-mode", scheduler.mamba_cache_mode, "none or align")
       ->transform(CLI::CheckedTransformer(kModes).description(""))
-      ->default_str(NameOf(scheduler.mamba_cache_mode));
+      ->default_str(plan::Name(scheduler.mamba_cache_mode));
   command.add_option("--num-blocks", scheduler.num_blocks, "Blocks of the KV cache");
   command.add_option("--block-size", scheduler.block_size, "Tokens of a block");
   command.add_option("--prefix-rate", scheduler.prefix_rate,
@@ -65,7 +62,7 @@ void AddWorkloadFlags(CLI::App& command, load::WorkloadOptions& options) {
 
 nlohmann::ordered_json ParametersOf(const load::WorkloadOptions& options) {
   if (options.trace.empty()) {
-    if (options.shapes.empty()) return {{"shape", "decode=256"}};
+    if (options.shapes.empty()) return {{"shape", load::kDefaultShape}};
     return {{"shape", options.shapes}};
   }
   const load::SchedulerOptions& scheduler = options.scheduler;
@@ -79,7 +76,7 @@ nlohmann::ordered_json ParametersOf(const load::WorkloadOptions& options) {
           {"max_cudagraph_capture_size", scheduler.max_cudagraph_capture_size},
           {"long_prefill_threshold", scheduler.long_prefill_threshold},
           {"groups", scheduler.groups},
-          {"mamba_cache_mode", NameOf(scheduler.mamba_cache_mode)},
+          {"mamba_cache_mode", plan::Name(scheduler.mamba_cache_mode)},
           {"num_blocks", scheduler.num_blocks},
           {"block_size", scheduler.block_size},
           {"prefix_rate", scheduler.prefix_rate},
