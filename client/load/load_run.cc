@@ -52,20 +52,6 @@ int MostUnderWay(const LoadOptions& options, int i) {
          (i < options.concurrency % options.sessions ? 1 : 0);
 }
 
-void AddTo(Result& result, const Sample& sample) {
-  result.plans += sample.plans;
-  result.delayed += sample.delayed;
-  result.latency.Merge(sample.latency);
-  result.service.Merge(sample.service);
-  result.server.Merge(sample.server);
-  for (const auto& [kind, count] : sample.plans_by_kind) result.plans_by_kind[kind] += count;
-  for (const auto& [code, count] : sample.errors) result.errors[code] += count;
-  result.request_bytes += sample.request_bytes;
-  result.plan_bytes += sample.plan_bytes;
-  result.verified += sample.verified;
-  result.mismatches += sample.mismatches;
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<LoadRun>> LoadRun::Start(
@@ -115,7 +101,7 @@ Result LoadRun::Measure(const Window& window) {
     if (!done && !second && window.steps == 0) continue;
     Sample sample;
     for (const auto& lane : lanes_) sample.Merge(lane->recorder().Take());
-    AddTo(result, sample);
+    result.Merge(sample);
     result.seconds = std::chrono::duration<double>(now - begin).count();
     done = done || (window.steps > 0 && result.plans >= window.steps);
     if (result.timeline.empty() || result.timeline.back().seconds >= 1) {

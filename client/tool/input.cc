@@ -24,16 +24,7 @@ std::string Label(const std::string& path) { return path == "-" ? "stdin" : path
 
 absl::StatusOr<std::string> ReadAll(const std::string& path) {
   if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, " is a directory, not a file"));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return absl::NotFoundError(absl::StrCat("cannot read ", path, ": ", std::strerror(errno)));
-  }
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  return text;
+  return ReadFile(path);
 }
 
 absl::StatusOr<std::string_view> Line(std::string_view text, int number, const std::string& label) {
@@ -50,6 +41,19 @@ absl::StatusOr<std::string_view> Line(std::string_view text, int number, const s
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is a directory, not a file"));
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return absl::NotFoundError(absl::StrCat("cannot read ", path, ": ", std::strerror(errno)));
+  }
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  return text;
+}
 
 absl::StatusOr<json::BatchDocument> ReadBatchFile(const std::string& path,
                                                   std::optional<int> line) {

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,6 +23,7 @@
 #include "client/load/report_text.h"
 #include "client/load/sweep.h"
 #include "client/tool/command.h"
+#include "client/tool/input.h"
 #include "client/tool/load_flags.h"
 #include "client/tool/text.h"
 #include "gdnplan/plan/status.h"
@@ -95,13 +95,6 @@ absl::Status Write(const std::string& file, const std::string& text) {
   stream.close();
   if (stream.good()) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("cannot write ", file));
-}
-
-absl::StatusOr<std::string> ReadFile(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (stream.good() || stream.eof()) return text;
-  return absl::NotFoundError(absl::StrCat("cannot read ", file));
 }
 
 bool Agree(double a, double b, double percent) {
