@@ -17,25 +17,20 @@ std::string Authorization(const std::string& token) { return std::string(wire::k
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<CallToken>> CallToken::Open(const std::string& path) {
-  // First, so that a change in between is seen.
-  const wire::FileStamp stamp = wire::StampOf(path);
-  GDNPLAN_ASSIGN_OR_RETURN(const std::vector<std::string> tokens, wire::ReadTokens(path));
-  return std::shared_ptr<CallToken>(new CallToken(path, stamp, tokens.front()));
+  wire::TokenReader reader(path);
+  GDNPLAN_ASSIGN_OR_RETURN(const std::vector<std::string> tokens, *reader.ReadIfChanged());
+  return std::shared_ptr<CallToken>(new CallToken(std::move(reader), tokens.front()));
 }
 
-CallToken::CallToken(std::string path, wire::FileStamp stamp, const std::string& token)
-    : path_(std::move(path)), stamp_(stamp), authorization_(Authorization(token)) {}
+CallToken::CallToken(wire::TokenReader reader, const std::string& token)
+    : reader_(std::move(reader)), authorization_(Authorization(token)) {}
 
 void CallToken::AddTo(grpc::ClientContext& context) {
   const std::lock_guard lock(mutex_);
   if (const Clock::time_point now = Clock::now(); now - looked_ >= kInterval) {
     looked_ = now;
-    const wire::FileStamp stamp = wire::StampOf(path_);
-    if (!(stamp == stamp_)) {
-      stamp_ = stamp;
-      const auto tokens = wire::ReadTokens(path_);
-      if (tokens.ok()) authorization_ = Authorization(tokens->front());
-    }
+    const auto tokens = reader_.ReadIfChanged();
+    if (tokens.has_value() && tokens->ok()) authorization_ = Authorization((*tokens)->front());
   }
   context.AddMetadata(wire::kAuthorization, authorization_);
 }

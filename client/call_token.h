@@ -27,11 +27,10 @@ class CallToken {
  private:
   using Clock = std::chrono::steady_clock;
 
-  CallToken(std::string path, wire::FileStamp stamp, const std::string& token);
+  CallToken(wire::TokenReader reader, const std::string& token);
 
-  const std::string path_;
   std::mutex mutex_;
-  wire::FileStamp stamp_;
+  wire::TokenReader reader_;
   Clock::time_point looked_ = Clock::now();
   std::string authorization_;
 };

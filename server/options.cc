@@ -9,7 +9,6 @@
 
 #include "gdnplan/plan/constants.h"
 #include "server/access_flags.h"
-#include "server/rpc/plan_stream.h"
 #include "server/version.h"
 #include "wire/default_address.h"
 
@@ -100,7 +99,7 @@ void DescribeLimits(CLI::App& app, ServerOptions& options) {
   app.add_option("--max-plans-in-flight", options.streams.max_plans_in_flight,
                  "Requests of a stream that are read before the first of them is answered")
       ->envname("GDNPLAN_MAX_PLANS_IN_FLIGHT")
-      ->check(CLI::Range(size_t{1}, PlanStream::kMaxInFlight));
+      ->check(CLI::Range(size_t{1}, StreamLimits::kMaxPlansInFlight));
 }
 
 void Describe(CLI::App& app, Options& options, Raw& raw) {

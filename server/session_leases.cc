@@ -3,6 +3,7 @@
 #include "server/session_leases.h"
 
 #include "absl/strings/str_cat.h"
+#include "gdnplan/plan/status.h"
 
 namespace gdnplan::server {
 namespace {
@@ -46,19 +47,23 @@ uint64_t SessionLeases::Attach(Clock::time_point now) {
   return last_attachment_;
 }
 
-absl::Status SessionLeases::RenewAttached(uint64_t attachment, Clock::time_point now) {
-  MutexLock lock(mutex_);
+absl::StatusOr<Lease*> SessionLeases::FindAttached(uint64_t attachment, Clock::time_point now) {
   const auto found = attached_.find(attachment);
   if (found == attached_.end() || found->second.Lapsed(now)) return NoSuchAttachment(attachment);
-  found->second.Renew(now);
+  return &found->second;
+}
+
+absl::Status SessionLeases::RenewAttached(uint64_t attachment, Clock::time_point now) {
+  MutexLock lock(mutex_);
+  GDNPLAN_ASSIGN_OR_RETURN(Lease* const lease, FindAttached(attachment, now));
+  lease->Renew(now);
   return absl::OkStatus();
 }
 
 absl::Status SessionLeases::HoldAttached(uint64_t attachment, Clock::time_point now) {
   MutexLock lock(mutex_);
-  const auto found = attached_.find(attachment);
-  if (found == attached_.end() || found->second.Lapsed(now)) return NoSuchAttachment(attachment);
-  found->second.Hold();
+  GDNPLAN_ASSIGN_OR_RETURN(Lease* const lease, FindAttached(attachment, now));
+  lease->Hold();
   return absl::OkStatus();
 }
 

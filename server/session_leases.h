@@ -8,6 +8,7 @@
 #include <map>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "server/lease.h"
 #include "server/mutex.h"
 
@@ -45,6 +46,10 @@ class SessionLeases {
   void RenewAll(Clock::time_point now);
 
  private:
+  // NotFound.
+  absl::StatusOr<Lease*> FindAttached(uint64_t attachment, Clock::time_point now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   const LeaseTimes times_;
   mutable Mutex mutex_;
   Lease owner_ ABSL_GUARDED_BY(mutex_);

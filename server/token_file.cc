@@ -17,17 +17,13 @@ constexpr std::chrono::milliseconds kInterval{500};
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TokenFile>> TokenFile::Open(const std::string& path) {
-  // First, so that a change in between is seen.
-  const wire::FileStamp stamp = wire::StampOf(path);
-  GDNPLAN_ASSIGN_OR_RETURN(std::vector<std::string> tokens, wire::ReadTokens(path));
-  return std::unique_ptr<TokenFile>(new TokenFile(path, stamp, std::move(tokens)));
+  wire::TokenReader reader(path);
+  GDNPLAN_ASSIGN_OR_RETURN(std::vector<std::string> tokens, *reader.ReadIfChanged());
+  return std::unique_ptr<TokenFile>(new TokenFile(std::move(reader), std::move(tokens)));
 }
 
-TokenFile::TokenFile(std::string path, wire::FileStamp stamp, std::vector<std::string> tokens)
-    : path_(std::move(path)),
-      stamp_(stamp),
-      tokens_(std::move(tokens)),
-      thread_([this] { Run(); }) {}
+TokenFile::TokenFile(wire::TokenReader reader, std::vector<std::string> tokens)
+    : reader_(std::move(reader)), tokens_(std::move(tokens)), thread_([this] { Run(); }) {}
 
 TokenFile::~TokenFile() {
   {
@@ -70,15 +66,14 @@ void TokenFile::Look() {
                  refused - num_reported_, refused);
     num_reported_ = refused;
   }
-  const wire::FileStamp stamp = wire::StampOf(path_);
-  if (stamp == stamp_) return;
-  stamp_ = stamp;
-  absl::StatusOr<std::vector<std::string>> tokens = wire::ReadTokens(path_);
+  auto read = reader_.ReadIfChanged();
+  if (!read.has_value()) return;
+  absl::StatusOr<std::vector<std::string>>& tokens = *read;
   if (!tokens.ok()) {
     spdlog::warn("{}; the tokens stay as they were", std::string(tokens.status().message()));
     return;
   }
-  spdlog::info("{} tokens read again from {}", tokens->size(), path_);
+  spdlog::info("{} tokens read again from {}", tokens->size(), reader_.path());
   MutexLock lock(mutex_);
   tokens_ = *std::move(tokens);
 }

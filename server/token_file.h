@@ -30,13 +30,12 @@ class TokenFile {
   absl::Status Check(std::string_view authorization) const;
 
  private:
-  TokenFile(std::string path, wire::FileStamp stamp, std::vector<std::string> tokens);
+  TokenFile(wire::TokenReader reader, std::vector<std::string> tokens);
 
   void Run();
   void Look();
 
-  const std::string path_;
-  wire::FileStamp stamp_;  // the thread's, as is the next
+  wire::TokenReader reader_;  // the thread's, as is the next
   uint64_t num_reported_ = 0;
   mutable std::atomic<uint64_t> num_refused_ = 0;
   mutable Mutex mutex_;

@@ -79,7 +79,15 @@ bool SameSecret(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-FileStamp StampOf(const std::string& path) {
+std::optional<absl::StatusOr<std::vector<std::string>>> TokenReader::ReadIfChanged() {
+  // First, so that a change in between is seen the next time.
+  const Stamp stamp = StampOf(path_);
+  if (last_ == stamp) return std::nullopt;
+  last_ = stamp;
+  return ReadTokens(path_);
+}
+
+TokenReader::Stamp TokenReader::StampOf(const std::string& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return {};
   return {.seconds = info.st_mtim.tv_sec,

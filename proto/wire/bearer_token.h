@@ -3,8 +3,10 @@
 // The secret that a server may ask of its callers, as file and as metadata of a call.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -23,12 +25,26 @@ absl::StatusOr<std::vector<std::string>> ReadTokens(const std::string& path);
 // Says in a time that depends on the lengths alone whether both are the same.
 bool SameSecret(std::string_view a, std::string_view b);
 
-// What tells whether a file may have other content than before; unlike for one that cannot be read.
-struct FileStamp {
-  long long seconds = 0, nanoseconds = 0;
-  unsigned long long inode = 0, size = 0;
-  bool operator==(const FileStamp&) const = default;
+// Knows what it has read, so that a file is read again only when it may have other content. Not
+// thread safe.
+class TokenReader {
+ public:
+  explicit TokenReader(std::string path) : path_(std::move(path)) {}
+
+  const std::string& path() const { return path_; }
+  // Nothing: the file is as it was the last time. Else as ReadTokens; an error is told once.
+  std::optional<absl::StatusOr<std::vector<std::string>>> ReadIfChanged();
+
+ private:
+  struct Stamp {
+    long long seconds = 0, nanoseconds = 0;
+    unsigned long long inode = 0, size = 0;
+    bool operator==(const Stamp&) const = default;
+  };
+  static Stamp StampOf(const std::string& path);
+
+  const std::string path_;
+  std::optional<Stamp> last_;  // nothing: not read yet
 };
-FileStamp StampOf(const std::string& path);
 
 }  // namespace gdnplan::wire

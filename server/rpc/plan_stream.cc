@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "server/describe.h"
-#include "server/rpc/stream_host.h"
 #include "wire/grpc_status.h"
 
 namespace gdnplan::server {

@@ -13,17 +13,16 @@
 #include "gdnplan/v1/planner.pb.h"
 #include "server/mutex.h"
 #include "server/rpc/rpc_call.h"
+#include "server/rpc/stream_host.h"
 #include "server/session.h"
 #include "server/submission.h"
 
 namespace gdnplan::server {
 
-class StreamHost;
-
 class PlanStream final : public RpcCall {
  public:
-  // Requests read and not answered yet, at most; StreamHost may allow less.
-  static constexpr size_t kMaxInFlight = 16;
+  // Requests read and not answered yet, at most.
+  static constexpr size_t kMaxInFlight = StreamLimits::kMaxPlansInFlight;
 
   // Waits for an RPC from now on, and for another one when it came.
   static void Post(StreamHost& host, CompletionThread& acceptor) { new PlanStream(host, acceptor); }

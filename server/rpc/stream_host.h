@@ -23,8 +23,11 @@ class PlanWatch;
 
 // At most, see v1::GetServerInfoResponse::Limits.
 struct StreamLimits {
+  // What a stream has room for; the limit may be less.
+  static constexpr size_t kMaxPlansInFlight = 16;
+
   size_t max_streams = 256;
-  size_t max_plans_in_flight = 16;
+  size_t max_plans_in_flight = kMaxPlansInFlight;
 };
 
 using CompletionThreads = std::vector<std::unique_ptr<CompletionThread>>;
