@@ -22,7 +22,7 @@ namespace {
 using test::Authority;
 using test::Identity;
 using test::IsOk;
-using test::Process;
+using test::LiveServer;
 using test::RunProgram;
 using test::StatusIs;
 using ::testing::AllOf;
@@ -37,17 +37,9 @@ class AccessLiveTest : public ::testing::Test {
     EXPECT_EQ(chmod(path.c_str(), 0600), 0);
     return path;
   }
-  // On a Unix socket and loopback.
   void Start(const std::vector<std::string>& flags) {
-    unix_address_ = "unix:" + directory_.path() + "/x.sock";
-    std::vector<std::string> command = {GDNPLAN_SERVER_PATH, "--listen=" + unix_address_,
-                                        "--listen=127.0.0.1:0", "--device=host", "--log-level=off"};
-    command.insert(command.end(), flags.begin(), flags.end());
-    process_.emplace(command);
-    const std::string line = process_->ReadLine();
-    const size_t at = line.find("127.0.0.1:");
-    ASSERT_NE(at, std::string::npos) << process_->ErrorOutput();
-    tcp_address_ = line.substr(at, line.find(',', at) - at);
+    server_.emplace("host", flags);
+    ASSERT_NE(server_->tcp_address(), "") << server_->process().ErrorOutput();
   }
   std::vector<std::string> MutualTls() {
     const Identity server = authority_.Issue("DNS:planner.test");
@@ -83,10 +75,8 @@ class AccessLiveTest : public ::testing::Test {
   const test::TemporaryDirectory directory_;
   const Authority authority_{"authority"};
   TlsOptions tls_;
-  std::string unix_address_;
-  std::string tcp_address_;
   Batch batch_;
-  std::optional<Process> process_;
+  std::optional<LiveServer> server_;
 };
 
 TEST_F(AccessLiveTest, PlansOverMutualTlsWithAToken) {
@@ -94,37 +84,37 @@ TEST_F(AccessLiveTest, PlansOverMutualTlsWithAToken) {
   const std::string token = Secret("token", "secret");
   flags.push_back("--token-file=" + token);
   Start(flags);
-  PlanWith(tcp_address_, {.tls = tls_, .token_file = token});
+  PlanWith(server_->tcp_address(), {.tls = tls_, .token_file = token});
   // TLS is TCP's; the token is asked for everywhere.
-  PlanWith(unix_address_, {.tls = tls_, .token_file = token});
-  EXPECT_THAT(Connect(tcp_address_, tls_), StatusIs(absl::StatusCode::kUnauthenticated));
-  EXPECT_THAT(Connect(unix_address_, {}),
+  PlanWith(server_->unix_address(), {.tls = tls_, .token_file = token});
+  EXPECT_THAT(Connect(server_->tcp_address(), tls_), StatusIs(absl::StatusCode::kUnauthenticated));
+  EXPECT_THAT(Connect(server_->unix_address(), {}),
               StatusIs(absl::StatusCode::kUnauthenticated, HasSubstr("token")));
 }
 
 TEST_F(AccessLiveTest, SaysWhyTlsFails) {
   Start(MutualTls());
-  EXPECT_THAT(Connect(tcp_address_, tls_), IsOk());
+  EXPECT_THAT(Connect(server_->tcp_address(), tls_), IsOk());
   TlsOptions wrong = tls_;
   wrong.ca_file = directory_.Write("other.pem", Authority("other").certificate());
-  EXPECT_THAT(Connect(tcp_address_, wrong),
+  EXPECT_THAT(Connect(server_->tcp_address(), wrong),
               StatusIs(absl::StatusCode::kUnavailable,
-                       AllOf(HasSubstr(tcp_address_),
+                       AllOf(HasSubstr(server_->tcp_address()),
                              // OpenSSL versions differ in how they say it.
                              AnyOf(HasSubstr("CERTIFICATE_VERIFY_FAILED"),
                                    HasSubstr("certificate verify failed")))));
   wrong = tls_;
   wrong.server_name = "";
-  EXPECT_THAT(Connect(tcp_address_, wrong),
+  EXPECT_THAT(Connect(server_->tcp_address(), wrong),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("Hostname Verification")));
   wrong = tls_;
   wrong.cert_file = wrong.key_file = "";
-  EXPECT_THAT(Connect(tcp_address_, wrong), StatusIs(absl::StatusCode::kUnavailable));
-  EXPECT_THAT(Connect(tcp_address_, {}), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(Connect(server_->tcp_address(), wrong), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(Connect(server_->tcp_address(), {}), StatusIs(absl::StatusCode::kUnavailable));
   wrong.cert_file = tls_.cert_file;
-  EXPECT_THAT(Connect(tcp_address_, wrong), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Connect(server_->tcp_address(), wrong), StatusIs(absl::StatusCode::kInvalidArgument));
   wrong = {.ca_file = "", .cert_file = "", .key_file = "", .server_name = "x"};
-  EXPECT_THAT(Connect(tcp_address_, wrong),
+  EXPECT_THAT(Connect(server_->tcp_address(), wrong),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("ca_file")));
 }
 
@@ -142,7 +132,7 @@ TEST_F(AccessLiveTest, AClientTakesTheNextToken) {
   const std::string server_token = Secret("server", "first\nnext");
   const std::string client_token = Secret("client", "first");
   Start({"--token-file=" + server_token});
-  const auto client = Client::Connect(unix_address_, {.token_file = client_token});
+  const auto client = Client::Connect(server_->unix_address(), {.token_file = client_token});
   ASSERT_THAT(client, IsOk());
   Secret("client", "next\n");
   Secret("server", "next\n");
@@ -156,7 +146,8 @@ TEST_F(AccessLiveTest, TheToolHasFlagsForIt) {
   const std::string token = Secret("token", "secret");
   flags.push_back("--token-file=" + token);
   Start(flags);
-  std::vector<std::string> command = {GDNPLAN_TOOL_PATH, "info", "--server=" + tcp_address_};
+  std::vector<std::string> command = {GDNPLAN_TOOL_PATH, "info",
+                                      "--server=" + server_->tcp_address()};
   EXPECT_EQ(RunProgram(command).status, 1);
   for (const std::string& flag :
        {"--tls-ca=" + tls_.ca_file, "--tls-cert=" + tls_.cert_file, "--tls-key=" + tls_.key_file,

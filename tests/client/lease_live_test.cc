@@ -18,27 +18,19 @@
 #include "gdnplan/client/lasting_session.h"
 #include "tests/client/child_process.h"
 #include "tests/client/live_batch.h"
+#include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
 
 namespace gdnplan::client {
 namespace {
 
 using test::ChildProcess;
+using test::Eventually;
 using test::IsOk;
 using test::LiveServer;
 using test::StatusIs;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
-
-template <typename Condition>
-bool Eventually(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + 60s;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(10ms);
-  }
-  return true;
-}
 
 // Whether the shared memory object has its name.
 bool Exists(const ArenaInfo& arena) {

@@ -14,6 +14,7 @@
 #include "tests/server/plan_stream_testing.h"
 #include "tests/server/service_testing.h"
 #include "tests/testing/certificates.h"
+#include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
 
 namespace gdnplan::test {
@@ -77,16 +78,6 @@ class AccessTest : public ::testing::Test {
                                  .pem_private_key = own.key,
                                  .pem_cert_chain = own.certificate});
   }
-  // Whether it comes true in time.
-  template <typename Condition>
-  static bool Soon(Condition condition) {
-    const auto end = std::chrono::steady_clock::now() + seconds(60);
-    while (std::chrono::steady_clock::now() < end) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return false;
-  }
 
   const Authority authority_{"authority"};
   const std::shared_ptr<grpc::ChannelCredentials> plain_ = grpc::InsecureChannelCredentials();
@@ -128,7 +119,7 @@ TEST_F(AccessTest, MutualTlsProvesTheClient) {
   // Another authority takes over.
   const Authority next("next clients");
   Write("clients.pem", next.certificate());
-  EXPECT_TRUE(Soon([&] { return Ask(Tls(authority_, next.Issue(kNames))).ok(); }));
+  EXPECT_TRUE(Eventually([&] { return Ask(Tls(authority_, next.Issue(kNames))).ok(); }));
   EXPECT_THAT(Ask(Tls(authority_, clients.Issue(kNames))),
               StatusIs(absl::StatusCode::kUnavailable));
 }
@@ -139,7 +130,7 @@ TEST_F(AccessTest, CertificatesAreReadAgain) {
   const Authority next("next");
   EXPECT_THAT(Ask(Tls(next)), StatusIs(absl::StatusCode::kUnavailable));
   UseTls(next.Issue(kNames));
-  EXPECT_TRUE(Soon([&] { return Ask(Tls(next)).ok(); }));
+  EXPECT_TRUE(Eventually([&] { return Ask(Tls(next)).ok(); }));
   EXPECT_THAT(Ask(Tls(authority_)), StatusIs(absl::StatusCode::kUnavailable));
 }
 
@@ -221,14 +212,14 @@ TEST_F(AccessTest, TokensAreReadAgain) {
   options_.access.token_file = Write("token", "first");
   Start();
   Write("token", "next\nfirst");
-  EXPECT_TRUE(Soon([&] { return Ask(plain_, "Bearer next").ok(); }));
+  EXPECT_TRUE(Eventually([&] { return Ask(plain_, "Bearer next").ok(); }));
   EXPECT_THAT(Ask(plain_, "Bearer first"), IsOk());
   // What is no good changes nothing, what comes after it does.
   Write("token", "open to everybody", 0644);
   std::this_thread::sleep_for(seconds(1));
   EXPECT_THAT(Ask(plain_, "Bearer next"), IsOk());
   Write("token", "last");
-  EXPECT_TRUE(Soon([&] { return Ask(plain_, "Bearer last").ok(); }));
+  EXPECT_TRUE(Eventually([&] { return Ask(plain_, "Bearer last").ok(); }));
   EXPECT_THAT(Ask(plain_, "Bearer next"), StatusIs(absl::StatusCode::kUnauthenticated));
 }
 

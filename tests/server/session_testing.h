@@ -22,6 +22,7 @@
 #include "server/device.h"
 #include "server/mutex.h"
 #include "server/session.h"
+#include "tests/testing/eventually.h"
 #include "tests/testing/planned_slot.h"
 
 namespace gdnplan::test {
@@ -51,17 +52,6 @@ absl::StatusOr<server::PlanResult> Plan(
     server::Completion completion = server::Completion::kEnqueued);
 absl::StatusOr<server::PlanResult> Update(server::Session& session,
                                           const server::UpdateInput& update);
-
-// True once the condition holds, within some seconds.
-template <typename Condition>
-bool Eventually(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
-}
 
 // An arena in shared memory as another process maps it.
 class ClientArena {
