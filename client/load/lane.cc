@@ -205,7 +205,6 @@ void Lane::TakeNext() {
   const absl::StatusOr<client::PlanView> plan = NextAnswer(request);
   if (plan.ok()) {
     Record(request, *plan, Clock::now());
-    if (request.verify) Check(request, *plan);
   } else {
     recorder_.AddError(plan.status());
   }
@@ -258,36 +257,36 @@ void Lane::Reopen() {
 
 void Lane::Record(const Request& request, const client::PlanView& plan,
                   Clock::time_point answered) {
+  std::optional<std::vector<std::string>> mismatches;  // nothing: not compared
+  if (request.verify) {
+    absl::StatusOr<std::vector<std::string>> compared =
+        expected_.Compare(request.step.batch.view(), plan);
+    if (compared.ok()) {
+      mismatches = *std::move(compared);
+    } else {
+      recorder_.AddError(compared.status());
+    }
+  }
   // An answer that had to wait for the device is not like the others.
   const bool measured = in_host_memory_ || !request.verify;
   const auto since = [answered](Clock::time_point time) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(answered - time).count();
   };
+  // At once, so that whoever takes the sample has a plan with what is known of it or not at all.
   recorder_.Record([&](Sample& sample) {
     ++sample.plans;
     ++sample.plans_by_kind[KindOf(plan.counts())];
     sample.request_bytes += BytesOf(request.step.batch);
     sample.plan_bytes += ExpectedPlan::Bytes(plan, source_->config().num_groups());
     if (request.start - request.intended > kDelayed) ++sample.delayed;
+    if (mismatches.has_value()) ++sample.verified;
+    if (mismatches.has_value() && !mismatches->empty()) ++sample.mismatches;
     if (!measured) return;
     sample.latency.Record(since(request.intended));
     sample.service.Record(since(request.start));
     sample.server.Record(plan.record().server_time.count());
   });
-}
-
-void Lane::Check(const Request& request, const client::PlanView& plan) {
-  const absl::StatusOr<std::vector<std::string>> mismatches =
-      expected_.Compare(request.step.batch.view(), plan);
-  if (!mismatches.ok()) {
-    recorder_.AddError(mismatches.status());
-    return;
-  }
-  recorder_.Record([&](Sample& sample) {
-    ++sample.verified;
-    if (!mismatches->empty()) ++sample.mismatches;
-  });
-  if (!mismatches->empty() && options_.on_mismatch) {
+  if (mismatches.has_value() && !mismatches->empty() && options_.on_mismatch) {
     options_.on_mismatch(source_->config(), request.step.batch, *mismatches);
   }
 }

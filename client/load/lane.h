@@ -77,8 +77,8 @@ class Lane {
   // After the stream broke: what was under way on it is lost, and counted; then another one.
   void Reopen();
 
+  // With what the comparison says, where one was asked for.
   void Record(const Request& request, const client::PlanView& plan, Clock::time_point answered);
-  void Check(const Request& request, const client::PlanView& plan);
 
   const LoadOptions& options_;
   const int number_;
