@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gdnplan/plan/status.h"
+#include "server/shutting_down.h"
 
 namespace gdnplan::server {
 namespace {
@@ -16,8 +18,6 @@ absl::Status NoSuchSession() {
   return absl::NotFoundError(
       "session_id: no such session; it was closed, or opened on another server process");
 }
-
-absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutting down"); }
 
 }  // namespace
 
@@ -81,7 +81,8 @@ absl::StatusOr<Session::Devices> SessionRegistry::FindDevices(
           devices_, ", ", [](std::string* out, const auto& d) { *out += d->info().id; });
       return plan::InvalidElement(
           "devices", field_index,
-          absl::StrCat("no such device (got ", ids[i].substr(0, 64), "); this server has ", known));
+          absl::StrCat("no such device (got ", absl::CHexEscape(ids[i].substr(0, 64)),
+                       "); this server has ", known));
     }
     if (std::find(found.begin(), found.end(), *device) != found.end()) {
       return plan::InvalidElement("devices", field_index,

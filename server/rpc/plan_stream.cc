@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "server/describe.h"
+#include "server/rpc/error_details.h"
 #include "server/rpc/stream_host.h"
-#include "wire/grpc_status.h"
 
 namespace gdnplan::server {
 namespace {
@@ -154,7 +154,7 @@ void PlanStream::Continue() {
   if (no_more_requests_ && first_ == next_ && !writing_) {
     finished_ = true;
     BeginOperation();
-    io_.Finish(wire::ToGrpc(end_), &finish_tag_);
+    io_.Finish(ToRpcStatus(end_), &finish_tag_);
   }
 }
 
