@@ -61,8 +61,12 @@ class AccessLiveTest : public ::testing::Test {
   absl::Status Connect(const std::string& address, const TlsOptions& tls,
                        const std::string& token_file = "") const {
     return Client::Connect(address,
-                           {.connect_timeout = 5'000ms, .tls = tls, .token_file = token_file})
+                           {.connect_timeout = 30'000ms, .tls = tls, .token_file = token_file})
         .status();
+  }
+  // The same where it must fail.
+  absl::Status FailToConnect(const TlsOptions& tls) const {
+    return Client::Connect(tcp_address_, {.connect_timeout = 100ms, .tls = tls}).status();
   }
   // A unary plan, one of a stream, and a follower.
   void PlanWith(const std::string& address, const ClientOptions& options) {
@@ -106,21 +110,21 @@ TEST_F(AccessLiveTest, SaysWhyTlsFails) {
   EXPECT_THAT(Connect(tcp_address_, tls_), IsOk());
   TlsOptions wrong = tls_;
   wrong.ca_file = directory_.Write("other.pem", Authority("other").certificate());
-  EXPECT_THAT(Connect(tcp_address_, wrong),
+  EXPECT_THAT(FailToConnect(wrong),
               StatusIs(absl::StatusCode::kUnavailable,
-                       AllOf(HasSubstr(tcp_address_), HasSubstr("CERTIFICATE_VERIFY_FAILED"))));
+                       AllOf(HasSubstr(tcp_address_), HasSubstr("certificate verify failed"))));
   wrong = tls_;
   wrong.server_name = "";
-  EXPECT_THAT(Connect(tcp_address_, wrong),
+  EXPECT_THAT(FailToConnect(wrong),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("Hostname Verification")));
   wrong = tls_;
   wrong.cert_file = wrong.key_file = "";
-  EXPECT_THAT(Connect(tcp_address_, wrong), StatusIs(absl::StatusCode::kUnavailable));
-  EXPECT_THAT(Connect(tcp_address_, {}), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(FailToConnect(wrong), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(FailToConnect({}), StatusIs(absl::StatusCode::kUnavailable));
   wrong.cert_file = tls_.cert_file;
-  EXPECT_THAT(Connect(tcp_address_, wrong), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(FailToConnect(wrong), StatusIs(absl::StatusCode::kInvalidArgument));
   wrong = {.ca_file = "", .cert_file = "", .key_file = "", .server_name = "x"};
-  EXPECT_THAT(Connect(tcp_address_, wrong),
+  EXPECT_THAT(FailToConnect(wrong),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("ca_file")));
 }
 
