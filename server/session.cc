@@ -105,6 +105,12 @@ void Session::Admit(SessionCall& call, CallList& done) {
   }
 }
 
+absl::Status Session::SlotBusy(std::string_view why) const {
+  return plan::RetryAfter(
+      absl::ResourceExhaustedError(absl::StrCat("slot busy: ", plan::ToAbsl(why))),
+      options_.slot_wait);
+}
+
 bool Session::CanExecute(const SessionCall& call) const {
   if (std::holds_alternative<UpdateInput>(call.input)) return ring_->CanUpdate();
   return waiting_.empty() && ring_->NextSlotFree();
@@ -117,11 +123,11 @@ void Session::Enqueue(SessionCall& call, CallList& done) {
     if (!valid.ok()) return Answer(call, std::move(valid), done);
   }
   if (waiting_.size() >= kMaxWaiting) {
-    return Answer(call,
-                  absl::ResourceExhaustedError(absl::StrCat(
-                      "slot busy: ", kMaxWaiting,
-                      " requests of this session wait already; ask for the next one later")),
-                  done);
+    return Answer(
+        call,
+        SlotBusy(absl::StrCat(
+            kMaxWaiting, " requests of this session wait already; ask for the next one later")),
+        done);
   }
   call.deadline_ = call.start_ + options_.slot_wait;
   waiting_.Push(call);
@@ -205,9 +211,8 @@ void Session::AdvanceWaiting(Clock::time_point now, CallList& done) {
       EndAfterFailure(failure, done);
     } else {
       Answer(call,
-             absl::ResourceExhaustedError(absl::StrCat(
-                 "slot busy: ", ring_->DescribeBusy(), " within slot_wait_ms ",
-                 options_.slot_wait.count(),
+             SlotBusy(absl::StrCat(
+                 ring_->DescribeBusy(), " within slot_wait_ms ", options_.slot_wait.count(),
                  "; consume the plan, or open the session with more num_slots or slot_wait_ms")),
              done);
     }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -128,6 +129,7 @@ class Session : public std::enable_shared_from_this<Session> {
           SessionPoller& poller, FatalError& fatal);
   absl::Status AddArenas(const Devices& devices);
 
+  absl::Status SlotBusy(std::string_view why) const;
   bool Waits() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether a deferred write was enqueued.
   bool AdvanceDeferred(CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

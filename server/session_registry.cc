@@ -6,11 +6,13 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gdnplan/plan/arena.h"
 #include "gdnplan/plan/status.h"
 #include "gdnplan/plan/validate.h"
+#include "server/shutting_down.h"
 
 namespace gdnplan::server {
 namespace {
@@ -30,8 +32,6 @@ absl::Status LeaseLapsed() {
 constexpr std::chrono::milliseconds kShortestReap{5};
 constexpr std::chrono::milliseconds kLongestReap{1'000};
 constexpr std::chrono::milliseconds kStoodStill{500};
-
-absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutting down"); }
 
 }  // namespace
 
@@ -126,7 +126,8 @@ absl::StatusOr<Session::Devices> SessionRegistry::FindDevices(
           devices_, ", ", [](std::string* out, const auto& d) { *out += d->info().id; });
       return plan::InvalidElement(
           "devices", field_index,
-          absl::StrCat("no such device (got ", ids[i].substr(0, 64), "); this server has ", known));
+          absl::StrCat("no such device (got ", absl::CHexEscape(ids[i].substr(0, 64)),
+                       "); this server has ", known));
     }
     if (std::find(found.begin(), found.end(), *device) != found.end()) {
       return plan::InvalidElement("devices", field_index,

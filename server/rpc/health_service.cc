@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/rpc/health_watch.h"
+#include "server/shutting_down.h"
 
 namespace gdnplan::server {
 namespace {
@@ -60,13 +61,13 @@ void HealthService::Stop() {
   MutexLock lock(mutex_);
   stopped_ = true;
   for (HealthWatch* watch : watches_) {
-    watch->End(absl::UnavailableError("the server is shutting down"));
+    watch->End(ShuttingDown());
   }
 }
 
 absl::Status HealthService::Add(HealthWatch& watch) {
   MutexLock lock(mutex_);
-  if (stopped_) return absl::UnavailableError("the server is shutting down");
+  if (stopped_) return ShuttingDown();
   if (watches_.size() >= kMaxWatches) {
     return absl::ResourceExhaustedError(
         absl::StrCat("watches: ", watches_.size(), " clients watch already; use Check"));

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "server/describe.h"
-#include "wire/grpc_status.h"
+#include "server/rpc/error_details.h"
 
 namespace gdnplan::server {
 namespace {
@@ -156,7 +156,7 @@ void PlanStream::Continue() {
   if (no_more_requests_ && first_ == next_ && !writing_) {
     finished_ = true;
     BeginOperation();
-    io_.Finish(wire::ToGrpc(end_), &finish_tag_);
+    io_.Finish(ToRpcStatus(end_), &finish_tag_);
   }
 }
 

@@ -6,8 +6,8 @@
 
 #include "gdnplan/plan/status.h"
 #include "server/describe.h"
+#include "server/rpc/error_details.h"
 #include "server/rpc/stream_host.h"
-#include "wire/grpc_status.h"
 
 namespace gdnplan::server {
 
@@ -119,7 +119,7 @@ void PlanWatch::Write() {
   } else if (ended_) {
     finished_ = true;
     BeginOperation();
-    writer_.Finish(wire::ToGrpc(end_), &finish_tag_);
+    writer_.Finish(ToRpcStatus(end_), &finish_tag_);
   }
 }
 
