@@ -22,10 +22,12 @@ template <typename Call>
 void PlannerService::UnarySubmission<Call>::Start(Call& call, SessionRegistry& registry) {
   call_ = &call;
   absl::StatusOr<std::shared_ptr<Session>> session = registry.Find(call.request().session_id());
-  if (!session.ok()) return call.Finish(session.status());
+  const absl::Status taken = session.ok() ? Take(call.request()) : session.status();
+  if (!taken.ok()) {
+    registry.recorder().Refused(taken);
+    return call.Finish(taken);
+  }
   session_ = *std::move(session);
-  const absl::Status taken = Take(call.request());
-  if (!taken.ok()) return call.Finish(taken);
   session_->Submit(*this);
 }
 
@@ -45,20 +47,24 @@ auto PlannerService::Requester(RequestMethod request) {
 template <typename Call, typename RequestMethod, typename Handler>
 typename Call::Method PlannerService::Make(RequestMethod request, Handler handler,
                                            WorkQueue* work) {
-  return {.request = Requester<Call>(request),
-          .handle =
-              [handler, work](Call& call) {
-                const auto run = [handler, &call] {
-                  // What nobody waits for any more is not begun.
-                  call.Finish(call.cancelled() ? absl::CancelledError("the caller gave up")
-                                               : handler(call));
-                };
-                if (work == nullptr) return run();
-                const absl::Status queued = work->Run(run);
-                if (!queued.ok()) call.Finish(queued);
-              },
-          .over = nullptr,
-          .tokens = options_.tokens};
+  return {
+      .request = Requester<Call>(request),
+      .handle =
+          [this, handler, work](Call& call) {
+            const auto finish = [this, &call](const absl::Status& status) {
+              if (!status.ok()) registry_.recorder().Refused(status);
+              call.Finish(status);
+            };
+            const auto run = [handler, finish, &call] {
+              // What nobody waits for any more is not begun.
+              finish(call.cancelled() ? absl::CancelledError("the caller gave up") : handler(call));
+            };
+            if (work == nullptr) return run();
+            const absl::Status queued = work->Run(run);
+            if (!queued.ok()) finish(queued);
+          },
+      .over = nullptr,
+      .tokens = options_.tokens};
 }
 
 template <typename Call, typename RequestMethod>

@@ -19,6 +19,7 @@
 #include "gdnplan/plan/status.h"
 #include "server/device_list.h"
 #include "server/listen_address.h"
+#include "server/metrics/collector.h"
 #include "server/shared_memory.h"
 #include "server/tcp_credentials.h"
 #include "server/version.h"
@@ -101,6 +102,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   GDNPLAN_ASSIGN_OR_RETURN(SharedMemory probe, MakeProbe(*boot));
   std::unique_ptr<Server> server(new Server(options, std::move(tokens), std::move(probe),
                                             std::move(boot), std::move(devices)));
+  GDNPLAN_RETURN_IF_ERROR(server->StartWatching(options));
   GDNPLAN_RETURN_IF_ERROR(server->Listen(options));
   server->health_.SetServing(true);
   server->registry_.fatal_error().SetHandler(
@@ -125,6 +127,27 @@ Server::Server(const ServerOptions& options, std::unique_ptr<TokenFile> tokens, 
 
 Server::~Server() {
   if (server_ != nullptr) Shutdown(std::chrono::milliseconds(0));
+}
+
+absl::Status Server::StartWatching(const ServerOptions& options) {
+  std::shared_ptr<PlanTrace> trace;
+  if (!options.trace_file.empty()) {
+    GDNPLAN_ASSIGN_OR_RETURN(trace, PlanTrace::Create(options.trace_file));
+    registry_.recorder().SetTrace(trace);
+  }
+  if (options.metrics_listen.empty()) return absl::OkStatus();
+  GDNPLAN_ASSIGN_OR_RETURN(
+      metrics_, MetricsEndpoint::Open(
+                    options.metrics_listen,
+                    std::make_shared<MetricsCollector>(
+                        registry_, [this] { return health_.serving(); }, std::move(trace))));
+  metrics_host_ = options.metrics_listen.substr(0, options.metrics_listen.rfind(':'));
+  return absl::OkStatus();
+}
+
+std::string Server::MetricsUrl() const {
+  if (metrics_ == nullptr) return "";
+  return absl::StrCat("http://", metrics_host_, ":", metrics_->port(), "/metrics");
 }
 
 absl::Status Server::Listen(const ServerOptions& options) {
@@ -188,7 +211,8 @@ std::string Server::StartupLine() const {
       absl::StrJoin(registry_.devices(), ", ",
                     [](std::string* out, const auto& device) { *out += device->info().id; });
   return absl::StrCat("gdnplan-server ", kVersion, " serving on ", absl::StrJoin(addresses_, ", "),
-                      ", devices: ", devices);
+                      ", devices: ", devices,
+                      metrics_ == nullptr ? "" : absl::StrCat(", metrics: ", MetricsUrl()));
 }
 
 std::shared_ptr<grpc::Channel> Server::InProcessChannel() {

@@ -74,6 +74,7 @@ absl::Status Session::AddArenas(const Devices& devices) {
 
 void Session::Submit(SessionCall& call) {
   call.start_ = Clock::now();
+  call.begun_ = call.enqueued_ = {};
   leases_.Renew(call.start_);
   CallList done;
   std::unique_ptr<SlotRing> ended;
@@ -136,9 +137,11 @@ void Session::Enqueue(SessionCall& call, CallList& done) {
 void Session::Execute(SessionCall& call, CallList& done) {
   const auto* batch = std::get_if<plan::BatchView>(&call.input);
   const auto* update = std::get_if<UpdateInput>(&call.input);
+  call.begun_ = Clock::now();
   absl::StatusOr<PlanResult> result =
       batch != nullptr ? ring_->Plan(*batch)
                        : ring_->Update(update->plan_id, update->group, update->table);
+  call.enqueued_ = Clock::now();
   if (result.ok()) {
     for (PlanFollower* follower : followers_) follower->OnPlan(*result);
   }
@@ -303,6 +306,7 @@ void Session::Promise(uint64_t timeline_value) {
 
 void Session::EndAfterFailure(const absl::Status& failure, CallList& done) {
   fatal_.Note(failure);
+  if (options_.recorder != nullptr) options_.recorder->DeviceFailed();
   End(absl::FailedPreconditionError(absl::StrCat("session: a device failed and ended it (",
                                                  failure.message(),
                                                  "); close it and open a new one")),
@@ -328,8 +332,29 @@ void Session::Answer(SessionCall& call, absl::StatusOr<PlanResult> result, CallL
   } else {
     ++counts_.num_refused;
   }
+  if (options_.recorder != nullptr) Record(call, result);
   call.result_ = std::move(result);
   done.Push(call);
+}
+
+void Session::Record(const SessionCall& call, const absl::StatusOr<PlanResult>& result) const {
+  CallRecord record{
+      .kind = std::holds_alternative<UpdateInput>(call.input) ? CallKind::kUpdate : CallKind::kPlan,
+      .code = result.status().code(),
+      .session = identity_.number,
+      .times = {.received = call.received,
+                .submitted = call.start_,
+                .begun = call.begun_,
+                .enqueued = call.enqueued_,
+                .answered = last_used_}};
+  if (result.ok()) {
+    record.plan_id = result->plan_id;
+    record.slot = result->slot;
+    record.counts = result->counts;
+  } else {
+    options_.recorder->Refused(result.status());
+  }
+  options_.recorder->Record(record);
 }
 
 std::unique_ptr<SlotRing> Session::TakeEndedRing(Clock::time_point now) {

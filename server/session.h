@@ -20,6 +20,7 @@
 #include "server/lease.h"
 #include "server/mutex.h"
 #include "server/plan_follower.h"
+#include "server/plan_recorder.h"
 #include "server/session_call.h"
 #include "server/session_leases.h"
 #include "server/session_poller.h"
@@ -38,6 +39,7 @@ struct SessionOptions {
   // The server's.
   LeaseTimes lease;
   size_t max_followers = 64;
+  PlanRecorder* recorder = nullptr;  // of every answered call; none: nobody records
 };
 
 // How the registry tells it apart.
@@ -146,6 +148,8 @@ class Session : public std::enable_shared_from_this<Session> {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(const absl::Status& reason, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(SessionCall& call, absl::StatusOr<PlanResult> result, CallList& done)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Record(const SessionCall& call, const absl::StatusOr<PlanResult>& result) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The memory of a session that ended, once nobody needs it. Destroy it with no lock held: that
   // may wait for a device.

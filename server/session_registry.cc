@@ -57,6 +57,7 @@ absl::StatusOr<std::shared_ptr<Session>> SessionRegistry::Open(
   GDNPLAN_ASSIGN_OR_RETURN(SessionIdentity identity, Reserve(share));
   options.lease = lease_;
   options.max_followers = static_cast<size_t>(limits_.max_followers);
+  options.recorder = &recorder_;
   // Without the lock: this takes long, and other sessions must not notice.
   absl::StatusOr<std::shared_ptr<Session>> session =
       Session::Create(std::move(identity), std::move(options), devices, poller_, fatal_);
@@ -69,7 +70,10 @@ absl::StatusOr<std::shared_ptr<Session>> SessionRegistry::Open(
   {
     MutexLock lock(mutex_);
     stopped = stopped_;
-    if (!stopped) sessions_.emplace((*session)->id(), *session);
+    if (!stopped) {
+      sessions_.emplace((*session)->id(), *session);
+      ++num_opened_;
+    }
   }
   if (!stopped) return session;
   Finish(*std::move(session), ShuttingDown(), /*at_once=*/true);
@@ -232,9 +236,17 @@ void SessionRegistry::RunReaper() {
   }
 }
 
-uint64_t SessionRegistry::num_lapsed() const {
+SessionRegistry::Counts SessionRegistry::counts() const {
   MutexLock lock(mutex_);
-  return num_lapsed_;
+  Counts counts{.opened = num_opened_,
+                .lapsed = num_lapsed_,
+                .open = sessions_.size(),
+                .ended = ended_.size()};
+  for (const std::shared_ptr<Device>& device : devices_) {
+    const auto bytes = device_bytes_.find(device.get());
+    counts.device_bytes.push_back(bytes == device_bytes_.end() ? 0 : bytes->second);
+  }
+  return counts;
 }
 
 void SessionRegistry::StopOpening() {

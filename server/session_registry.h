@@ -67,9 +67,20 @@ class SessionRegistry {
   const Session::Devices& devices() const { return devices_; }
   const Limits& limits() const { return limits_; }
   const LeaseTimes& lease() const { return lease_; }
-  uint64_t num_lapsed() const;
+  struct Counts {
+    uint64_t opened = 0;  // so far
+    uint64_t lapsed = 0;  // so far
+    size_t open = 0;
+    size_t ended = 0;                         // and still with memory
+    std::vector<uint64_t> device_bytes = {};  // of all sessions, in the order of devices()
+  };
+  Counts counts() const;
+  uint64_t num_lapsed() const { return counts().lapsed; }
   // What the sessions' devices met.
   FatalError& fatal_error() { return fatal_; }
+  // What the sessions did.
+  PlanRecorder& recorder() { return recorder_; }
+  const PlanRecorder& recorder() const { return recorder_; }
 
  private:
   absl::StatusOr<Session::Devices> FindDevices(const std::vector<std::string>& ids) const;
@@ -93,6 +104,7 @@ class SessionRegistry {
   const LeaseTimes lease_;
   const OnLapse on_lapse_;
   FatalError fatal_;
+  PlanRecorder recorder_;
   SessionPoller poller_;
 
   mutable Mutex mutex_;
@@ -100,6 +112,7 @@ class SessionRegistry {
   std::vector<std::shared_ptr<Session>> ended_ ABSL_GUARDED_BY(mutex_);  // still with memory
   int reserved_ ABSL_GUARDED_BY(mutex_) = 0;  // sessions and those about to be
   std::map<const Device*, uint64_t> device_bytes_ ABSL_GUARDED_BY(mutex_);
+  uint64_t num_opened_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t num_lapsed_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;

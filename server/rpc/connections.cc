@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
-#include "server/rpc/unix_connections.h"
-
 #include <spdlog/spdlog.h>
 
 #include <utility>
 
 #include "gdnplan/plan/status.h"
+#include "server/rpc/connections.h"
 
 namespace gdnplan::server {
 

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "server/log_limit.h"
-#include "server/unix_acceptor.h"
+#include "server/acceptor.h"
 
 namespace gdnplan::server {
 

@@ -49,6 +49,11 @@ void HealthService::Serve(CompletionThread& thread) {
   HealthWatch::Post(*this, thread);
 }
 
+bool HealthService::serving() const {
+  MutexLock lock(mutex_);
+  return serving_ && !stopped_;
+}
+
 void HealthService::SetServing(bool serving) {
   MutexLock lock(mutex_);
   if (std::exchange(serving_, serving) == serving) return;

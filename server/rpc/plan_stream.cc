@@ -100,6 +100,7 @@ void PlanStream::Submit(Item& item) {
     absl::StatusOr<std::shared_ptr<Session>> session =
         host_.registry().Find(item.request.session_id());
     if (!session.ok()) {
+      host_.registry().recorder().Refused(session.status());
       Stop(session.status());
       return Answer(item, session.status());
     }
@@ -107,7 +108,10 @@ void PlanStream::Submit(Item& item) {
     session_->leases().Hold();
   }
   const absl::Status taken = item.Take(item.request);
-  if (!taken.ok()) return Answer(item, taken);
+  if (!taken.ok()) {
+    host_.registry().recorder().Refused(taken);
+    return Answer(item, taken);
+  }
   BeginOperation();  // until Done
   session_->Submit(item);
 }

@@ -66,6 +66,7 @@ void PlanWatch::OnPlan(const PlanResult& result) {
     first_ = (first_ + 1) % kMaxKept;
     --size_;
     ++num_missed_;
+    host_.registry().recorder().FollowerMissed();
   }
   kept_[(first_ + size_) % kMaxKept] = result;
   ++size_;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
-#include "server/unix_acceptor.h"
+#include "server/acceptor.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
