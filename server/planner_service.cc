@@ -13,6 +13,7 @@
 #include "gdnplan/plan/status.h"
 #include "server/cuda_devices.h"
 #include "server/describe.h"
+#include "server/out_of_memory.h"
 #include "server/session_options.h"
 #include "server/version.h"
 
@@ -21,18 +22,20 @@ namespace gdnplan::server {
 template <typename Call>
 void PlannerService::UnarySubmission<Call>::Start(Call& call, SessionRegistry& registry) {
   call_ = &call;
-  absl::StatusOr<std::shared_ptr<Session>> session = registry.Find(call.request().session_id());
-  if (!session.ok()) return call.Finish(session.status());
-  session_ = *std::move(session);
-  const absl::Status taken = Take(call.request());
+  const absl::Status taken = CatchOutOfMemory([&] {
+    GDNPLAN_ASSIGN_OR_RETURN(session_, registry.Find(call.request().session_id()));
+    return Take(call.request());
+  });
   if (!taken.ok()) return call.Finish(taken);
   session_->Submit(*this);
 }
 
 template <typename Call>
 void PlannerService::UnarySubmission<Call>::Done(const absl::StatusOr<PlanResult>& result) {
-  if (result.ok()) Describe(*result, *call_->response().mutable_plan());
-  call_->Finish(result.status());
+  call_->Finish(CatchOutOfMemory([&] {
+    if (result.ok()) Describe(*result, *call_->response().mutable_plan());
+    return result.status();
+  }));
 }
 
 template <typename Call, typename RequestMethod>
@@ -50,11 +53,13 @@ typename Call::Method PlannerService::Make(RequestMethod request, Handler handle
               [handler, work](Call& call) {
                 const auto run = [handler, &call] {
                   // What nobody waits for any more is not begun.
-                  call.Finish(call.cancelled() ? absl::CancelledError("the caller gave up")
-                                               : handler(call));
+                  call.Finish(CatchOutOfMemory([&] {
+                    return call.cancelled() ? absl::CancelledError("the caller gave up")
+                                            : handler(call);
+                  }));
                 };
                 if (work == nullptr) return run();
-                const absl::Status queued = work->Run(run);
+                const absl::Status queued = CatchOutOfMemory([&] { return work->Run(run); });
                 if (!queued.ok()) call.Finish(queued);
               },
           .over = nullptr,
