@@ -17,9 +17,9 @@
 #include "server/fill_mode.h"
 #include "server/planner_service.h"
 #include "server/rpc/completion_thread.h"
+#include "server/rpc/connections.h"
 #include "server/rpc/health_service.h"
 #include "server/rpc/poll_mode.h"
-#include "server/rpc/unix_connections.h"
 #include "server/session_registry.h"
 #include "server/shared_memory.h"
 #include "server/token_file.h"
@@ -60,6 +60,9 @@ class Server {
   const std::vector<std::string>& addresses() const { return addresses_; }
   SessionRegistry& registry() { return registry_; }
   std::shared_ptr<grpc::Channel> InProcessChannel();
+  // Whether it does its work: every thread that RPCs and sessions depend on comes around within the
+  // limit, and no GPU is lost. Unavailable names those that do not. Not after Shutdown began.
+  absl::Status CheckThreads(std::chrono::milliseconds limit);
 
   // Health goes off, no session is opened and no RPC accepted any more; those under way have
   // `grace` to finish. Then sessions are closed and sockets removed. Once only. False: gRPC does
@@ -85,7 +88,7 @@ class Server {
   // Last, for they use the others; and the threads go after the server.
   CompletionThreads threads_;
   std::unique_ptr<grpc::Server> server_;
-  UnixConnections connections_;
+  Connections connections_;
 };
 
 }  // namespace gdnplan::server
