@@ -319,27 +319,11 @@ void Session::Unfollow(PlanFollower& follower) {
 }
 
 absl::Status Session::ReleaseConsumers(const std::vector<std::string>& device_ids) {
-  CallList done;
-  std::unique_ptr<SlotRing> ended;
-  absl::Status status;
-  {
-    MutexLock lock(mutex_);
-    status = end_;
-    if (status.ok()) status = ring_->CheckDevices(device_ids);
-    for (const std::string& id : device_ids) {
-      if (status.ok()) status = ring_->ReleaseConsumer(id);
-    }
-    fatal_.Note(status);
-    if (ring_ != nullptr && ring_->failed()) EndAfterFailure(status, done);
-    ended = TakeEndedRing(Clock::now());
-  }
-  done.AnswerAll();
-  return status;
-}
-
-void Session::ReleaseAllConsumers() {
   MutexLock lock(mutex_);
-  if (ring_ != nullptr) ring_->ReleaseAllConsumers();
+  GDNPLAN_RETURN_IF_ERROR(end_);
+  GDNPLAN_RETURN_IF_ERROR(ring_->CheckDevices(device_ids));
+  for (const std::string& id : device_ids) ring_->ReleaseConsumer(id);
+  return absl::OkStatus();
 }
 
 void Session::Promise(uint64_t timeline_value) {

@@ -100,10 +100,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void Unfollow(PlanFollower& follower);
 
   // Another process consumes from now on on these devices: what the last one left counts as
-  // consumed. InvalidArgument when the session is not there; an error of a device.
+  // consumed. InvalidArgument when the session is not there.
   absl::Status ReleaseConsumers(const std::vector<std::string>& device_ids);
-  // On all devices, as far as they work: before the memory of any session goes.
-  void ReleaseAllConsumers();
   // See DeviceArena::Promise; apart from a call.
   void Promise(uint64_t timeline_value);
 

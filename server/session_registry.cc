@@ -268,12 +268,8 @@ void SessionRegistry::CloseAll() {
     MutexLock lock(mutex_);
     stopped_ = true;
     sessions.swap(sessions_);
-    for (const std::shared_ptr<Session>& session : ended_) session->ReleaseAllConsumers();
   }
   wake_.NotifyAll();
-  // First let go whatever waits for a consumer: freeing one session's memory can wait for all work
-  // on the device, another session's too.
-  for (const auto& [id, session] : sessions) session.front()->ReleaseAllConsumers();
   if (reaper_.joinable()) reaper_.join();
   for (auto& [id, session] : sessions) Finish(std::move(session), ShuttingDown(), true);
   FreeEnded(Clock::now(), /*at_once=*/true);

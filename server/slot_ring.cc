@@ -3,6 +3,7 @@
 #include "server/slot_ring.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -12,6 +13,12 @@
 #include "server/out_of_memory.h"
 
 namespace gdnplan::server {
+namespace {
+
+// A look at a value on a device takes some 10 us. One that takes longer is left to the poller.
+constexpr std::chrono::microseconds kLook{50};
+
+}  // namespace
 
 SlotRing::SlotRing(const plan::PlanConfig& config, const plan::ArenaLayout& layout, bool guarded,
                    std::vector<SessionArena> arenas)
@@ -57,11 +64,10 @@ void SlotRing::Promise(uint64_t timeline_value) {
   for (const SessionArena& arena : arenas_) arena.memory->Promise(timeline_value);
 }
 
-absl::Status SlotRing::ReleaseConsumer(const std::string& device_id) {
+void SlotRing::ReleaseConsumer(const std::string& device_id) {
   for (const SessionArena& arena : arenas_) {
-    if (arena.device_id == device_id) return arena.memory->ReleaseConsumer();
+    if (arena.device_id == device_id) arena.memory->ReleaseConsumer();
   }
-  return absl::InternalError("the device was not checked");
 }
 
 absl::Status SlotRing::CheckDevices(const std::vector<std::string>& device_ids) const {
@@ -75,11 +81,6 @@ absl::Status SlotRing::CheckDevices(const std::vector<std::string>& device_ids) 
                                              absl::CHexEscape(device_ids[i].substr(0, 64)), ")"));
   }
   return absl::OkStatus();
-}
-
-void SlotRing::ReleaseAllConsumers() {
-  // A device that cannot any more has nothing left that waits.
-  for (const SessionArena& arena : arenas_) arena.memory->ReleaseConsumer().IgnoreError();
 }
 
 absl::StatusOr<PlanResult> SlotRing::Plan(const plan::BatchView& batch) {
@@ -143,7 +144,18 @@ absl::StatusOr<PlanResult> SlotRing::WriteAll(int32_t index, int32_t group,
     result.fill = written->fill;
     result.complete = result.complete && written->complete;
   }
+  GDNPLAN_RETURN_IF_ERROR(AwaitLooks());
   return result;
+}
+
+absl::Status SlotRing::AwaitLooks() {
+  const auto looking = [](const SessionArena& arena) { return arena.memory->IsLooking(); };
+  if (std::none_of(arenas_.begin(), arenas_.end(), looking)) return absl::OkStatus();
+  const auto end = std::chrono::steady_clock::now() + kLook;
+  while (std::any_of(arenas_.begin(), arenas_.end(), looking) &&
+         std::chrono::steady_clock::now() < end) {
+  }
+  return Advance().status();
 }
 
 bool SlotRing::HasDeferred() const {

@@ -128,11 +128,9 @@ class FakeDevice::Arena final : public server::DeviceArena {
   uint64_t Consumed(int32_t /*slot*/) const override { return device_.consumed; }
   bool CanWrite() const override { return device_.can_write; }
   void Promise(uint64_t timeline_value) override { device_.promised = timeline_value; }
-  absl::Status ReleaseConsumer() override {
-    ++device_.releases;
-    return absl::OkStatus();
-  }
+  void ReleaseConsumer() override { ++device_.releases; }
   bool HasDeferred() const override { return device_.deferred > 0; }
+  bool IsLooking() const override { return device_.looks > 0 && device_.looks-- > 0; }
   absl::StatusOr<bool> Advance() override {
     if (device_.fail_writes) return device_.Error("the fake's write failed");
     const int count = device_.advanced.exchange(0);

@@ -108,6 +108,7 @@ class FakeDevice final : public server::Device {
   std::atomic<bool> can_write = true;
   std::atomic<int> deferred = 0;  // writes that wait on the CPU
   std::atomic<int> advanced = 0;  // of them, those that may go
+  std::atomic<int> looks = 0;     // how often it says that it is looking
   std::atomic<bool> fail_writes = false;
   std::atomic<bool> fail_ready = false;
   std::atomic<bool> fail_create = false;

@@ -6,7 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-namespace gdnplan::cuda {
+namespace gdnplan::test {
 
 class GpuTest : public testing::Test {
  protected:
@@ -23,4 +23,4 @@ class GpuTest : public testing::Test {
   int num_gpus_ = 0;
 };
 
-}  // namespace gdnplan::cuda
+}  // namespace gdnplan::test
