@@ -10,6 +10,7 @@
 
 #include "client/grpc_streams.h"
 #include "gdnplan/v1/planner.grpc.pb.h"
+#include "wire/deadline.h"
 #include "wire/grpc_status.h"
 #include "wire/transport.h"
 
@@ -102,7 +103,7 @@ class GrpcStub final : public Stub {
                                                                           const Request&,
                                                                           Response*)) {
     grpc::ClientContext client_context;
-    client_context.set_deadline(std::chrono::system_clock::now() + context.deadline);
+    client_context.set_deadline(wire::DeadlineIn(context.deadline));
     client_context.set_wait_for_ready(context.wait_for_ready);
     if (token_ != nullptr) token_->AddTo(client_context);
     Response response;

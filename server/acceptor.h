@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
-// Unix sockets, accepted on by this process itself to see who connects, and by a thread that goes
-// on after it ran out of descriptors. gRPC does neither.
+// Accepts connections by a thread that goes on after the process ran out of descriptors, and sees
+// who connects to a Unix socket. gRPC does neither.
 #pragma once
 
 #include <sys/types.h>
@@ -10,9 +10,11 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/listening_socket.h"
 
 namespace gdnplan::server {
 
@@ -23,44 +25,46 @@ struct Peer {
   gid_t gid = 0;
 };
 
-class UnixAcceptor {
+class Acceptor {
  public:
   // On the acceptor's thread, which they keep from accepting.
   struct Handlers {
-    // Owns the descriptor, which does not block and is closed in programs that are executed.
+    // Own the descriptor, which does not block and is closed in programs that are executed.
     std::function<void(const Peer& peer, int fd)> accepted;
+    std::function<void(int fd)> accepted_tcp;
     // Its connection is closed.
     std::function<void(const Peer& peer)> refused;
     // Nothing can be accepted just now: connections wait, and accepting is tried again and again.
     std::function<void(const std::string& why)> held_up;
   };
 
-  // Listens with mode 0660 on each path, whose UnixSocketClaim the caller holds; connections wait
-  // until Start. allowed: users that may connect beside root and this process's own; empty:
-  // whoever may write to the socket. FailedPrecondition and others, with the path.
-  static absl::StatusOr<std::unique_ptr<UnixAcceptor>> Listen(const std::vector<std::string>& paths,
-                                                              std::vector<uid_t> allowed,
-                                                              Handlers handlers);
-  ~UnixAcceptor();
+  // Takes the sockets; connections wait until Start. allowed: users that may connect to Unix
+  // sockets beside root and this process's own; empty: whoever may write to the socket.
+  static absl::StatusOr<std::unique_ptr<Acceptor>> Create(std::vector<ListeningSocket> sockets,
+                                                          std::vector<uid_t> allowed,
+                                                          Handlers handlers);
+  ~Acceptor();
 
   void Start();
   // No handler is called any more, and who connects is refused by the kernel.
   void Stop();
 
  private:
-  UnixAcceptor(std::vector<uid_t> allowed, Handlers handlers)
-      : allowed_(std::move(allowed)), handlers_(std::move(handlers)) {}
+  Acceptor(std::vector<ListeningSocket> sockets, std::vector<uid_t> allowed, Handlers handlers)
+      : allowed_(std::move(allowed)),
+        handlers_(std::move(handlers)),
+        sockets_(std::move(sockets)) {}
 
   void Run();
   // False: it was held up.
-  bool Accept(int listener) const;
-  void Take(int fd) const;
+  bool Accept(const ListeningSocket& socket) const;
+  void TakeUnix(int fd) const;
   bool Allows(uid_t user) const;
 
   const std::vector<uid_t> allowed_;
   const Handlers handlers_;
   int stop_ = -1;  // an eventfd
-  std::vector<int> listeners_;
+  std::vector<ListeningSocket> sockets_;
   std::thread thread_;
 };
 

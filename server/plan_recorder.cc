@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/plan_recorder.h"
 
-#include <algorithm>
-#include <cctype>
+#include <new>
 
 #include "absl/strings/cord.h"
 #include "gdnplan/plan/status.h"
@@ -47,11 +46,15 @@ void PlanRecorder::Record(const CallRecord& call) {
 }
 
 void PlanRecorder::Refused(const absl::Status& status) {
-  const auto field = status.GetPayload(plan::ToAbsl(plan::kFieldPayload));
-  Refusal refusal{status.code(), field.has_value() ? WithoutIndices(std::string(*field)) : ""};
-  MutexLock lock(mutex_);
-  if (refusals_.size() >= kMaxRefusals && refusals_.count(refusal) == 0) refusal.field = "other";
-  ++refusals_[refusal];
+  try {
+    const auto field = status.GetPayload(plan::ToAbsl(plan::kFieldPayload));
+    Refusal refusal{status.code(), field.has_value() ? WithoutIndices(std::string(*field)) : ""};
+    MutexLock lock(mutex_);
+    if (refusals_.size() >= kMaxRefusals && refusals_.count(refusal) == 0) refusal.field = "other";
+    ++refusals_[refusal];
+  } catch (const std::bad_alloc&) {
+    // Where memory is short, refusals are many and one of them is not worth the process.
+  }
 }
 
 PlanRecorder::Refusals PlanRecorder::refusals() const {

@@ -13,6 +13,7 @@
 #include "gdnplan/plan/status.h"
 #include "server/cuda_devices.h"
 #include "server/describe.h"
+#include "server/out_of_memory.h"
 #include "server/session_options.h"
 #include "server/version.h"
 
@@ -21,20 +22,23 @@ namespace gdnplan::server {
 template <typename Call>
 void PlannerService::UnarySubmission<Call>::Start(Call& call, SessionRegistry& registry) {
   call_ = &call;
-  absl::StatusOr<std::shared_ptr<Session>> session = registry.Find(call.request().session_id());
-  const absl::Status taken = session.ok() ? Take(call.request()) : session.status();
+  const absl::Status taken = CatchOutOfMemory([&] {
+    GDNPLAN_ASSIGN_OR_RETURN(session_, registry.Find(call.request().session_id()));
+    return Take(call.request());
+  });
   if (!taken.ok()) {
     registry.recorder().Refused(taken);
     return call.Finish(taken);
   }
-  session_ = *std::move(session);
   session_->Submit(*this);
 }
 
 template <typename Call>
 void PlannerService::UnarySubmission<Call>::Done(const absl::StatusOr<PlanResult>& result) {
-  if (result.ok()) Describe(*result, *call_->response().mutable_plan());
-  call_->Finish(result.status());
+  call_->Finish(CatchOutOfMemory([&] {
+    if (result.ok()) Describe(*result, *call_->response().mutable_plan());
+    return result.status();
+  }));
 }
 
 template <typename Call, typename RequestMethod>
@@ -47,24 +51,26 @@ auto PlannerService::Requester(RequestMethod request) {
 template <typename Call, typename RequestMethod, typename Handler>
 typename Call::Method PlannerService::Make(RequestMethod request, Handler handler,
                                            WorkQueue* work) {
-  return {
-      .request = Requester<Call>(request),
-      .handle =
-          [this, handler, work](Call& call) {
-            const auto finish = [this, &call](const absl::Status& status) {
-              if (!status.ok()) registry_.recorder().Refused(status);
-              call.Finish(status);
-            };
-            const auto run = [handler, finish, &call] {
-              // What nobody waits for any more is not begun.
-              finish(call.cancelled() ? absl::CancelledError("the caller gave up") : handler(call));
-            };
-            if (work == nullptr) return run();
-            const absl::Status queued = work->Run(run);
-            if (!queued.ok()) finish(queued);
-          },
-      .over = nullptr,
-      .tokens = options_.tokens};
+  return {.request = Requester<Call>(request),
+          .handle =
+              [this, handler, work](Call& call) {
+                const auto finish = [this, &call](const absl::Status& status) {
+                  if (!status.ok()) registry_.recorder().Refused(status);
+                  call.Finish(status);
+                };
+                const auto run = [handler, finish, &call] {
+                  // What nobody waits for any more is not begun.
+                  finish(CatchOutOfMemory([&] {
+                    return call.cancelled() ? absl::CancelledError("the caller gave up")
+                                            : handler(call);
+                  }));
+                };
+                if (work == nullptr) return run();
+                const absl::Status queued = CatchOutOfMemory([&] { return work->Run(run); });
+                if (!queued.ok()) finish(queued);
+              },
+          .over = nullptr,
+          .tokens = options_.tokens};
 }
 
 template <typename Call, typename RequestMethod>

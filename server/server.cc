@@ -20,9 +20,11 @@
 #include "server/device_list.h"
 #include "server/listen_address.h"
 #include "server/metrics/collector.h"
+#include "server/roll_call.h"
 #include "server/shared_memory.h"
 #include "server/tcp_credentials.h"
 #include "server/version.h"
+#include "wire/deadline.h"
 #include "wire/transport.h"
 
 namespace gdnplan::server {
@@ -43,8 +45,6 @@ void SetArguments(const ServerOptions& options, grpc::ServerBuilder& builder) {
   wire::TuneTransport(
       [&builder](const char* name, int value) { builder.AddChannelArgument(name, value); });
   builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0);  // answers are small
-  // A busy port is an error, not a share of its connections.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   // Clients ping idle connections to notice a server that is gone; gRPC's default is to hang up on
   // those that do so more often than every five minutes.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1'000);
@@ -152,14 +152,12 @@ std::string Server::MetricsUrl() const {
 
 absl::Status Server::Listen(const ServerOptions& options) {
   std::vector<ListenAddress> addresses;
-  std::vector<std::string> sockets;
   for (const std::string& text : options.listen) {
     GDNPLAN_ASSIGN_OR_RETURN(addresses.emplace_back(), ListenAddress::Parse(text));
     if (!addresses.back().is_unix()) continue;
     GDNPLAN_ASSIGN_OR_RETURN(UnixSocketClaim claim,
                              UnixSocketClaim::Take(addresses.back().socket_path));
     claims_.push_back(std::move(claim));
-    sockets.push_back(addresses.back().socket_path);
   }
   GDNPLAN_ASSIGN_OR_RETURN(const auto tcp_credentials, TcpCredentials(options.access, addresses));
   if (const int removed = RemoveAbandonedSharedMemory("gdnplan-"); removed > 0) {
@@ -176,26 +174,11 @@ absl::Status Server::Listen(const ServerOptions& options) {
     threads_.push_back(std::make_unique<CompletionThread>(builder.AddCompletionQueue(),
                                                           options.poll, /*always_on=*/i == 0));
   }
-  // gRPC sets a port only once it is bound, one after the other.
-  std::vector<int> ports(addresses.size(), -1);
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    if (addresses[i].is_unix()) {
-      ports[i] = 0;
-    } else {
-      builder.AddListeningPort(addresses[i].target(), tcp_credentials, &ports[i]);
-    }
-  }
-  GDNPLAN_RETURN_IF_ERROR(connections_.Listen(sockets, options.access.allowed_users, builder));
+  GDNPLAN_ASSIGN_OR_RETURN(
+      const std::vector<int> ports,
+      connections_.Listen(addresses, options.access.allowed_users, tcp_credentials, builder));
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr) {
-    const auto failed = std::find(ports.begin(), ports.end(), -1) - ports.begin();
-    const std::string which = static_cast<size_t>(failed) < addresses.size()
-                                  ? options.listen[static_cast<size_t>(failed)]
-                                  : absl::StrJoin(options.listen, ", ");
-    return absl::FailedPreconditionError(
-        absl::StrCat("listen: cannot listen on ", which,
-                     "; is the port in use, or the host not this machine's?"));
-  }
+  if (server_ == nullptr) return absl::InternalError("listen: gRPC does not start");
   for (size_t i = 0; i < addresses.size(); ++i) {
     addresses_.push_back(addresses[i].ToString(ports[i]));
   }
@@ -219,6 +202,19 @@ std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
   return server_->InProcessChannel(grpc::ChannelArguments());
 }
 
+absl::Status Server::CheckThreads(std::chrono::milliseconds limit) {
+  GDNPLAN_RETURN_IF_ERROR(registry_.fatal_error().error());
+  RollCall roll;
+  for (size_t i = 0; i < threads_.size(); ++i) {
+    threads_[i]->Ping(roll.Expect(absl::StrCat("RPC thread ", i)));
+  }
+  registry_.Ping(roll.Expect("the thread of waiting plans"));
+  const std::vector<std::string> missing = roll.Missing(limit);
+  if (missing.empty()) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("no sign within ", limit.count(), " ms of ", absl::StrJoin(missing, ", ")));
+}
+
 int Server::num_calls() const {
   int calls = 0;
   for (const auto& thread : threads_) calls += thread->num_calls();
@@ -232,7 +228,7 @@ bool Server::StopRpcs(std::chrono::milliseconds grace) {
   constexpr std::chrono::seconds kCancel{1};
   auto done = std::make_shared<std::atomic<bool>>(false);
   std::thread closer([server = server_.get(), grace, done] {
-    server->Shutdown(std::chrono::system_clock::now() + grace);
+    server->Shutdown(wire::DeadlineIn(grace));
     *done = true;
   });
   const Clock::time_point end = Clock::now() + grace + kCancel;

@@ -65,6 +65,9 @@ class Server {
   // "http://127.0.0.1:9400/metrics", or nothing.
   std::string MetricsUrl() const;
   std::shared_ptr<grpc::Channel> InProcessChannel();
+  // Whether it does its work: every thread that RPCs and sessions depend on comes around within the
+  // limit, and no GPU is lost. Unavailable names those that do not. Not after Shutdown began.
+  absl::Status CheckThreads(std::chrono::milliseconds limit);
 
   // Health goes off, no session is opened and no RPC accepted any more; those under way have
   // `grace` to finish. Then sessions are closed and sockets removed. Once only. False: gRPC does
@@ -94,7 +97,7 @@ class Server {
   // Last, for they use the others; and the threads go after the server.
   CompletionThreads threads_;
   std::unique_ptr<grpc::Server> server_;
-  UnixConnections connections_;
+  Connections connections_;
 };
 
 }  // namespace gdnplan::server

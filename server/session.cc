@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gdnplan/plan/status.h"
 #include "gdnplan/plan/validate.h"
+#include "server/out_of_memory.h"
 
 namespace gdnplan::server {
 namespace {
@@ -36,12 +37,14 @@ absl::StatusOr<std::shared_ptr<Session>> Session::Create(SessionIdentity identit
   GDNPLAN_RETURN_IF_ERROR(plan::ValidateConfig(options.config));
   GDNPLAN_ASSIGN_OR_RETURN(const plan::ArenaLayout layout,
                            plan::ArenaLayout::Create(options.config, options.num_slots));
-  const std::shared_ptr<Session> session(
-      new Session(std::move(identity), std::move(options), layout, poller, fatal));
-  const absl::Status added = session->AddArenas(devices);
-  if (added.ok()) return session;
-  fatal.Note(added);
-  return added;
+  return CatchOutOfMemory([&]() -> absl::StatusOr<std::shared_ptr<Session>> {
+    const std::shared_ptr<Session> session(
+        new Session(std::move(identity), std::move(options), layout, poller, fatal));
+    const absl::Status added = session->AddArenas(devices);
+    if (added.ok()) return session;
+    fatal.Note(added);
+    return added;
+  });
 }
 
 absl::Status Session::AddArenas(const Devices& devices) {
@@ -81,12 +84,29 @@ void Session::Submit(SessionCall& call) {
   bool watch = false;
   {
     MutexLock lock(mutex_);
-    Admit(call, done);
+    try {
+      Admit(call, done);
+    } catch (const std::bad_alloc&) {
+      // Only what comes before the call is answered, or waits, takes memory.
+      Answer(call, OutOfMemory(), done);
+    }
     ended = TakeEndedRing(call.start_);
     if (!watched_ && Waits()) watched_ = watch = true;
   }
-  if (watch) poller_.Watch(shared_from_this());
+  if (watch) Watch(done);
   done.AnswerAll();
+}
+
+void Session::Watch(CallList& done) {
+  try {
+    poller_.Watch(shared_from_this());
+  } catch (const std::bad_alloc&) {
+    MutexLock lock(mutex_);
+    watched_ = false;
+    // Nobody would look after them.
+    while (!waiting_.empty()) Answer(waiting_.Pop(), OutOfMemory(), done);
+    while (!finishing_.empty()) Answer(finishing_.Pop(), OutOfMemory(), done);
+  }
 }
 
 void Session::Admit(SessionCall& call, CallList& done) {
@@ -138,9 +158,13 @@ void Session::Execute(SessionCall& call, CallList& done) {
   const auto* batch = std::get_if<plan::BatchView>(&call.input);
   const auto* update = std::get_if<UpdateInput>(&call.input);
   call.begun_ = Clock::now();
-  absl::StatusOr<PlanResult> result =
-      batch != nullptr ? ring_->Plan(*batch)
-                       : ring_->Update(update->plan_id, update->group, update->table);
+  absl::StatusOr<PlanResult> result = OutOfMemory();
+  try {
+    result = batch != nullptr ? ring_->Plan(*batch)
+                              : ring_->Update(update->plan_id, update->group, update->table);
+  } catch (const std::bad_alloc&) {
+    // It came before the first write.
+  }
   call.enqueued_ = Clock::now();
   if (result.ok()) {
     for (PlanFollower* follower : followers_) follower->OnPlan(*result);
@@ -213,11 +237,12 @@ void Session::AdvanceWaiting(Clock::time_point now, CallList& done) {
       Answer(call, failure, done);
       EndAfterFailure(failure, done);
     } else {
-      Answer(call,
-             SlotBusy(absl::StrCat(
-                 ring_->DescribeBusy(), " within slot_wait_ms ", options_.slot_wait.count(),
-                 "; consume the plan, or open the session with more num_slots or slot_wait_ms")),
-             done);
+      const auto busy = [this, ring = ring_.get()] {
+        return SlotBusy(absl::StrCat(
+            ring->DescribeBusy(), " within slot_wait_ms ", options_.slot_wait.count(),
+            "; consume the plan, or open the session with more num_slots or slot_wait_ms"));
+      };
+      Answer(call, CatchOutOfMemory(busy), done);
     }
   }
 }
@@ -243,11 +268,12 @@ void Session::AdvanceFinishing(Clock::time_point now, CallList& done) {
     } else if (now < call.deadline_) {
       finishing_.Push(call);
     } else {
-      Answer(call,
-             absl::DeadlineExceededError(absl::StrCat(
-                 "plan ", call.result_->plan_id, ": its bytes were not there after ",
-                 kFinishTimeout.count(), " s; the device hangs, or waits for the slot's consumer")),
-             done);
+      const absl::Status late = CatchOutOfMemory([&] {
+        return absl::DeadlineExceededError(absl::StrCat(
+            "plan ", call.result_->plan_id, ": its bytes were not there after ",
+            kFinishTimeout.count(), " s; the device hangs, or waits for the slot's consumer"));
+      });
+      Answer(call, late, done);
     }
   }
 }
@@ -282,7 +308,11 @@ absl::StatusOr<uint64_t> Session::Follow(PlanFollower& follower) {
                                                      " follow this session already, which is the ",
                                                      "limit; end one"));
   }
-  followers_.push_back(&follower);
+  try {
+    followers_.push_back(&follower);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory();
+  }
   return counts_.last_plan_id;
 }
 
@@ -307,10 +337,12 @@ void Session::Promise(uint64_t timeline_value) {
 void Session::EndAfterFailure(const absl::Status& failure, CallList& done) {
   fatal_.Note(failure);
   if (options_.recorder != nullptr) options_.recorder->DeviceFailed();
-  End(absl::FailedPreconditionError(absl::StrCat("session: a device failed and ended it (",
-                                                 failure.message(),
-                                                 "); close it and open a new one")),
-      done);
+  const absl::Status reason = CatchOutOfMemory([&] {
+    return absl::FailedPreconditionError(absl::StrCat("session: a device failed and ended it (",
+                                                      failure.message(),
+                                                      "); close it and open a new one"));
+  });
+  End(reason, done);
 }
 
 void Session::End(const absl::Status& reason, CallList& done) {

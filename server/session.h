@@ -132,6 +132,8 @@ class Session : public std::enable_shared_from_this<Session> {
   absl::Status AddArenas(const Devices& devices);
 
   absl::Status SlotBusy(std::string_view why) const;
+  // The poller looks after calls that wait. With no lock held.
+  void Watch(CallList& done);
   bool Waits() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether a deferred write was enqueued.
   bool AdvanceDeferred(CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "gdnplan/plan/status.h"
 #include "server/nvtx.h"
+#include "server/out_of_memory.h"
 
 namespace gdnplan::server {
 namespace {
@@ -133,7 +134,8 @@ absl::StatusOr<PlanResult> SlotRing::WriteAll(int32_t index, int32_t group,
                         .input = slot.planner.input(),
                         .layout = slot.planner.layout()};
   for (const SessionArena& arena : arenas_) {
-    const absl::StatusOr<WriteResult> written = arena.memory->Write(write);
+    const absl::StatusOr<WriteResult> written =
+        CatchOutOfMemory([&] { return arena.memory->Write(write); });
     if (!written.ok()) {
       failed_ = true;
       return written.status();
@@ -164,7 +166,7 @@ bool SlotRing::HasDeferred() const {
 absl::StatusOr<bool> SlotRing::Advance() {
   bool advanced = false;
   for (const SessionArena& arena : arenas_) {
-    const absl::StatusOr<bool> some = arena.memory->Advance();
+    const absl::StatusOr<bool> some = CatchOutOfMemory([&] { return arena.memory->Advance(); });
     if (!some.ok()) {
       failed_ = true;
       return some.status();
@@ -177,8 +179,9 @@ absl::StatusOr<bool> SlotRing::Advance() {
 absl::Status SlotRing::CheckBusy() {
   const int32_t index = next_index();
   for (const SessionArena& arena : arenas_) {
-    const absl::StatusOr<bool> ready =
-        arena.memory->IsReady(index, slots_[static_cast<size_t>(index)].timeline_value);
+    const absl::StatusOr<bool> ready = CatchOutOfMemory([&] {
+      return arena.memory->IsReady(index, slots_[static_cast<size_t>(index)].timeline_value);
+    });
     if (ready.ok()) continue;
     failed_ = true;
     return ready.status();
@@ -188,7 +191,8 @@ absl::Status SlotRing::CheckBusy() {
 
 absl::StatusOr<bool> SlotRing::IsReady(int32_t slot, uint64_t timeline_value) {
   for (const SessionArena& arena : arenas_) {
-    const absl::StatusOr<bool> ready = arena.memory->IsReady(slot, timeline_value);
+    const absl::StatusOr<bool> ready =
+        CatchOutOfMemory([&] { return arena.memory->IsReady(slot, timeline_value); });
     if (!ready.ok()) failed_ = true;
     if (!ready.ok() || !*ready) return ready;
   }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
-// A gRPC server's Unix sockets: who connects is looked at and logged, then handed to gRPC.
+// A gRPC server's connections: accepted here, to see who they are and to go on after descriptors
+// ran out, and handed to gRPC.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -11,32 +12,39 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "server/log_limit.h"
 #include "server/acceptor.h"
+#include "server/listen_address.h"
+#include "server/log_limit.h"
 
 namespace gdnplan::server {
 
-class UnixConnections {
+class Connections {
  public:
-  // See UnixAcceptor. Before the server is built; paths may be empty.
-  absl::Status Listen(const std::vector<std::string>& paths, const std::vector<uid_t>& allowed,
-                      grpc::ServerBuilder& builder);
+  // Before the server is built. The port of each address, 0 of a Unix socket. Errors as of
+  // ListenUnix and ListenTcp.
+  absl::StatusOr<std::vector<int>> Listen(const std::vector<ListenAddress>& addresses,
+                                          const std::vector<uid_t>& allowed,
+                                          std::shared_ptr<grpc::ServerCredentials> tcp_credentials,
+                                          grpc::ServerBuilder& builder);
   // Once it was built.
   void Start();
   // Before it shuts down. Connections stay.
   void Stop();
 
  private:
+  using ToGrpc = std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>;
+
   void OnAccepted(const Peer& peer, int fd);
   void OnRefused(const Peer& peer);
   void OnHeldUp(const std::string& why);
 
-  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> to_grpc_;
+  ToGrpc from_unix_;
+  ToGrpc from_tcp_;
   LogLimit accepted_limit_{10};
   LogLimit refused_limit_{10};
   LogLimit held_up_limit_{1};
   uint64_t num_refused_ = 0;
-  std::unique_ptr<UnixAcceptor> acceptor_;  // last: its thread uses the others
+  std::unique_ptr<Acceptor> acceptor_;  // last: its thread uses the others
 };
 
 }  // namespace gdnplan::server

@@ -6,6 +6,7 @@
 
 #include "gdnplan/plan/status.h"
 #include "server/describe.h"
+#include "server/out_of_memory.h"
 #include "server/rpc/error_details.h"
 #include "server/rpc/stream_host.h"
 
@@ -19,7 +20,7 @@ PlanWatch::PlanWatch(StreamHost& host, CompletionThread& acceptor)
 
 void PlanWatch::OnStart() {
   Post(host_, acceptor_);
-  const absl::Status begun = Begin();
+  const absl::Status begun = CatchOutOfMemory([this] { return Begin(); });
   if (begun.ok()) return;
   MutexLock lock(mutex_);
   if (!std::exchange(ended_, true)) end_ = begun;

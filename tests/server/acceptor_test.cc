@@ -3,6 +3,7 @@
 #include "server/acceptor.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,36 +20,46 @@
 namespace gdnplan::test {
 namespace {
 
+using server::Acceptor;
+using server::ListeningSocket;
 using server::Mutex;
 using server::MutexLock;
 using server::Peer;
-using server::UnixAcceptor;
 using ::testing::HasSubstr;
 
 constexpr uid_t kNobody = 65534;
 
-class UnixAcceptorTest : public ::testing::Test {
+class AcceptorTest : public ::testing::Test {
  protected:
-  UnixAcceptorTest() {
+  AcceptorTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "gdnplan-XXXXXX").string();
     root_ = mkdtemp(pattern.data());
     path_ = (root_ / "x.sock").string();
   }
-  ~UnixAcceptorTest() override {
+  ~AcceptorTest() override {
     acceptor_.reset();
     std::filesystem::remove_all(root_);
   }
 
   void Start(std::vector<uid_t> allowed) {
-    auto acceptor =
-        UnixAcceptor::Listen({path_}, std::move(allowed),
-                             {.accepted =
-                                  [this](const Peer& peer, int fd) {
-                                    Keep(accepted_, peer);
-                                    close(fd);
-                                  },
-                              .refused = [this](const Peer& peer) { Keep(refused_, peer); },
-                              .held_up = [](const std::string&) {}});
+    const auto socket = server::ListenUnix(path_);
+    ASSERT_THAT(socket, IsOk());
+    StartOn({*socket}, std::move(allowed));
+  }
+  void StartOn(std::vector<ListeningSocket> sockets, std::vector<uid_t> allowed) {
+    auto acceptor = Acceptor::Create(std::move(sockets), std::move(allowed),
+                                     {.accepted =
+                                          [this](const Peer& peer, int fd) {
+                                            Keep(accepted_, peer);
+                                            close(fd);
+                                          },
+                                      .accepted_tcp =
+                                          [this](int fd) {
+                                            Keep(accepted_, {});
+                                            close(fd);
+                                          },
+                                      .refused = [this](const Peer& peer) { Keep(refused_, peer); },
+                                      .held_up = [](const std::string&) {}});
     ASSERT_THAT(acceptor, IsOk());
     acceptor_ = *std::move(acceptor);
     acceptor_->Start();
@@ -85,7 +96,7 @@ class UnixAcceptorTest : public ::testing::Test {
   Mutex mutex_;
   std::vector<Peer> accepted_;
   std::vector<Peer> refused_;
-  std::unique_ptr<UnixAcceptor> acceptor_;
+  std::unique_ptr<Acceptor> acceptor_;
 
  private:
   void Keep(std::vector<Peer>& peers, const Peer& peer) {
@@ -94,7 +105,7 @@ class UnixAcceptorTest : public ::testing::Test {
   }
 };
 
-TEST_F(UnixAcceptorTest, KnowsWhoConnects) {
+TEST_F(AcceptorTest, KnowsWhoConnects) {
   const mode_t before = umask(077);
   Start({});
   umask(before);
@@ -109,13 +120,13 @@ TEST_F(UnixAcceptorTest, KnowsWhoConnects) {
   EXPECT_EQ(peers[0].gid, getegid());
 }
 
-TEST_F(UnixAcceptorTest, ItsOwnUserNeedsNoPermission) {
+TEST_F(AcceptorTest, ItsOwnUserNeedsNoPermission) {
   Start({geteuid() + 1});
   EXPECT_EQ(Visit(path_), 0);
   EXPECT_EQ(Stop(accepted_).size(), 1u);
 }
 
-TEST_F(UnixAcceptorTest, RefusesOtherUsers) {
+TEST_F(AcceptorTest, RefusesOtherUsers) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   Start({kNobody - 1});
   // What the modes alone would let in.
@@ -130,17 +141,27 @@ TEST_F(UnixAcceptorTest, RefusesOtherUsers) {
   EXPECT_EQ(refused_[0].uid, kNobody);
 }
 
-TEST_F(UnixAcceptorTest, AfterStopNobodyConnects) {
+TEST_F(AcceptorTest, AfterStopNobodyConnects) {
   Start({});
   acceptor_->Stop();
   EXPECT_EQ(Visit(path_), -1);
   EXPECT_EQ(errno, ECONNREFUSED);
 }
 
-TEST_F(UnixAcceptorTest, SaysWhereItCannotListen) {
-  const std::string path = (root_ / "missing" / "x.sock").string();
-  EXPECT_THAT(UnixAcceptor::Listen({path}, {}, {}),
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("listen on unix:" + path)));
+TEST_F(AcceptorTest, AcceptsOnTcpWhateverTheUser) {
+  const auto tcp = server::ListenTcp("127.0.0.1", 0);
+  ASSERT_THAT(tcp, IsOk());
+  StartOn(tcp->sockets, {geteuid() + 1});
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<in_port_t>(tcp->port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  char byte = 0;
+  EXPECT_EQ(read(fd, &byte, 1), 0);
+  close(fd);
+  EXPECT_EQ(Stop(accepted_).size(), 1u);
 }
 
 }  // namespace
