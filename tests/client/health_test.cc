@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "gdnplan/v1/planner.grpc.pb.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "tests/testing/status_matchers.h"
 
@@ -37,13 +38,12 @@ absl::Status Ask(const std::string& address) {
   return CheckHealth(address, {.connect_timeout = 30'000ms});
 }
 
-// A server with `service`, or with none.
 class Other {
  public:
-  explicit Other(grpc::Service* service) {
+  explicit Other(grpc::Service& service) {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
-    if (service != nullptr) builder.RegisterService(service);
+    builder.RegisterService(&service);
     server_ = builder.BuildAndStart();
   }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
@@ -55,14 +55,15 @@ class Other {
 
 TEST(HealthTest, AServerThatDoesNotServeIsNotHealthy) {
   NotServing service;
-  const Other server(&service);
+  const Other server(service);
   EXPECT_THAT(Ask(server.address()),
               StatusIs(absl::StatusCode::kUnavailable,
                        AllOf(HasSubstr(server.address()), HasSubstr("says NOT_SERVING"))));
 }
 
 TEST(HealthTest, OneWithoutHealthIsNoPlanner) {
-  const Other server(nullptr);
+  v1::Planner::Service service;
+  const Other server(service);
   EXPECT_THAT(Ask(server.address()),
               StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("is no gdnplan server")));
 }
