@@ -14,7 +14,7 @@ def code_text():
     """The sources of server, library and tool, with the string literals joined that the compiler joins."""
     text = []
     for folder in ("server", "client", "kernels", "proto/wire"):
-        for path in sorted((ROOT / folder).rglob("*.cc")):
+        for path in sorted((ROOT / folder).rglob("*.[ch]*")):
             text.append(re.sub(r'"\s*"', "", path.read_text()))
     return "\n".join(text)
 
