@@ -46,6 +46,18 @@ class DocsTest(unittest.TestCase):
             used = set(re.findall(r"\bGDNPLAN_[A-Z_]+", (ROOT / f"docs/{name}.md").read_text()))
             self.assertEqual(used - known, set(), name)
 
+    def test_figures_of_the_capacity_model_are_measured_ones(self):
+        guide = (ROOT / "docs/scaling.md").read_text()
+        results = (ROOT / "docs/benchmarks/results.md").read_text()
+        latencies = re.findall(r"\b(\d+\.\d) us \((\d+)\)", guide)
+        rates = re.findall(r"\b\d{2,3},\d{3}\b", guide)
+        self.assertGreaterEqual(len(latencies), 4)
+        self.assertGreaterEqual(len(rates), 8)
+        for median, tail in latencies:
+            self.assertIn(f"{median} ({tail})", results)
+        for rate in rates:
+            self.assertIn(f" {rate} ", results)
+
     def test_files_exist(self):
         for name in GUIDES:
             text = (ROOT / f"docs/{name}.md").read_text()
