@@ -44,8 +44,7 @@ class GrpcStub final : public Stub {
   GrpcStub(const std::string& address, const Credentials& credentials)
       : pid_(getpid()),
         token_(credentials.token),
-        stub_(v1::Planner::NewStub(
-            grpc::CreateCustomChannel(address, credentials.channel, Arguments(credentials)))) {}
+        stub_(v1::Planner::NewStub(MakeChannel(address, credentials))) {}
 
   ~GrpcStub() override {
     if (getpid() != pid_) static_cast<void>(stub_.release());
@@ -118,6 +117,11 @@ class GrpcStub final : public Stub {
 };
 
 }  // namespace
+
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
+                                           const Credentials& credentials) {
+  return grpc::CreateCustomChannel(address, credentials.channel, Arguments(credentials));
+}
 
 std::shared_ptr<Stub> MakeGrpcStub(const std::string& address, const Credentials& credentials) {
   return std::make_shared<GrpcStub>(address, credentials);
