@@ -12,7 +12,9 @@ function(gdnplan_library name)
     target_sources(gdnplan_${name} PUBLIC FILE_SET HEADERS
                    BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR}/include FILES ${ARG_HEADERS})
   endif()
-  target_link_libraries(gdnplan_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE} gdnplan_warnings)
+  target_link_libraries(gdnplan_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE}
+                        $<BUILD_INTERFACE:gdnplan_warnings>)
+  target_compile_features(gdnplan_${name} PUBLIC cxx_std_20)
   if(NOT ARG_PRECOMPILED)
     set(ARG_PRECOMPILED plain)
   endif()
