@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The gdnplan authors
 # SPDX-License-Identifier: Apache-2.0
 # gdnplan_test(thing_test.cc LABELS ... LIBRARIES ...)
-# gdnplan_test(things_test SOURCES one_test.cc two_test.cc ... LABELS ... LIBRARIES ...)
+# gdnplan_test(things_test SOURCES one_test.cc two_test.cc ... LABELS ... LIBRARIES ... PRECOMPILED KIND)
 # One executable, from one file or, to link less often, from several of one folder; one ctest entry a gtest case.
 # The ctest name begins with the path below tests/ ("kernels/plan/things_test:"). Sources are those of the calling
 # directory, or below it.
@@ -9,7 +9,7 @@
 include(GoogleTest)
 add_custom_target(tsan_tests)
 function(gdnplan_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LABELS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LABELS;LIBRARIES" ${ARGN})
   if(NOT ARG_SOURCES)
     set(ARG_SOURCES ${name})
   endif()
@@ -18,6 +18,10 @@ function(gdnplan_test name)
   string(REPLACE "/" "_" target ${path})
   add_executable(${target} ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} GTest::gmock_main gdnplan_warnings)
+  if(NOT ARG_PRECOMPILED)
+    set(ARG_PRECOMPILED test)
+  endif()
+  gdnplan_precompile(${target} ${ARG_PRECOMPILED})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE
     GDNPLAN_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")

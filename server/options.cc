@@ -5,11 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstddef>
+#include <iostream>
 #include <string>
 
 #include "gdnplan/plan/constants.h"
 #include "server/access_flags.h"
 #include "server/version.h"
+#include "settings/settings.h"
 #include "wire/default_address.h"
 
 namespace gdnplan::server {
@@ -181,11 +183,13 @@ std::variant<Options, int> ParseOptions(int argc, const char* const* argv) {
   raw.grace_s = Seconds(options.server.lease.grace);
   raw.drain_s = Seconds(options.drain);
   Describe(app, options, raw);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageError;
+  settings::Settings settings(app, "GDNPLAN_CONFIG");
+  const absl::StatusOr<settings::Settings::Next> next = settings.Parse(argc, argv);
+  if (!next.ok()) {
+    std::cerr << next.status().message() << "\nRun with --help for more information.\n";
+    return kUsageError;
   }
+  if (*next == settings::Settings::Next::kExit) return 0;
   options.server.fill = FillModeOf(raw.fill);
   options.server.poll = PollModeOf(raw.poll);
   options.server.lease = {Milliseconds(raw.lease_s), Milliseconds(raw.grace_s)};

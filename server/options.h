@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
-// The server's command line and environment.
+// The server's command line, environment and configuration file.
 #pragma once
 
 #include <chrono>

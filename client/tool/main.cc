@@ -7,6 +7,7 @@
 
 #include "client/tool/command.h"
 #include "client/tool/text.h"
+#include "settings/settings.h"
 
 namespace gdnplan::tool {
 namespace {
@@ -22,16 +23,18 @@ int Fail(int status, const std::string& message) {
 
 void AddConnectionOptions(CLI::App& app, Connection& connection) {
   app.add_option("--server", connection.server,
-                 "The server's address as gRPC spells it: unix:/path or host:port\n(default: " +
-                     Connection().address() + ")")
+                 "The server's address as gRPC spells it: unix:/path or host:port")
       ->envname("GDNPLAN_SERVER")
+      ->default_str(Connection().address())
       ->type_name("ADDR");
   app.add_option("--connect-timeout", connection.connect_timeout_s,
                  "How long to try while nobody listens")
+      ->envname("GDNPLAN_CONNECT_TIMEOUT")
       ->check(CLI::Range(0.0, 3'600.0))
       ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option("--timeout", connection.timeout_s, "Deadline of each call")
+      ->envname("GDNPLAN_TIMEOUT")
       ->check(CLI::Range(0.001, 3'600.0))
       ->type_name("SECONDS")
       ->capture_default_str();
@@ -72,16 +75,15 @@ int Main(int argc, const char* const* argv) {
   AddLoadCommand(app, connection, action);
   AddPlanCommand(app, connection, action);
   AddVerifyCommand(app, connection, action);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-      return app.exit(error);  // --help, --version
-    }
-    return Fail(kUsage, std::string(error.what()) + "; see gdnplan --help");
+  settings::Settings settings(app, "GDNPLAN_CLIENT_CONFIG");
+  const absl::StatusOr<settings::Settings::Next> next = settings.Parse(argc, argv);
+  if (!next.ok()) {
+    return Fail(kUsage, std::string(next.status().message()) + "; see gdnplan --help");
   }
-  if (!action)
+  if (*next == settings::Settings::Next::kExit) return kSuccess;
+  if (!action) {
     return Fail(kUsage, "health, info, load, plan or verify must be given; see gdnplan --help");
+  }
   const absl::StatusOr<int> result = action();
   if (!result.ok()) return Fail(kFailure, std::string(result.status().message()));
   std::cout.flush();

@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cstdlib>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "wire/default_address.h"
@@ -16,6 +19,7 @@ namespace {
 using server::FillMode;
 using server::Options;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::variant<Options, int> Parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "gdnplan-server");
@@ -108,6 +112,39 @@ TEST(OptionsTest, Environment) {
   unsetenv("GDNPLAN_LISTEN");
   unsetenv("GDNPLAN_DEVICE");
   unsetenv("GDNPLAN_MIN_PID");
+}
+
+std::string Printed(const char* flag) {
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(std::get<int>(Parse({flag})), 0);
+  return ::testing::internal::GetCapturedStdout();
+}
+
+TEST(OptionsTest, FlagsVariablesAndKeysAgree) {
+  std::istringstream help(Printed("--help"));
+  std::vector<std::string> keys;
+  for (std::string line; std::getline(help, line);) {
+    if (!line.starts_with("  --")) continue;
+    const std::string key = line.substr(4, line.find(' ', 4) - 4);
+    if (key == "version" || key == "config" || key == "print-config") continue;
+    std::string variable = "GDNPLAN_";
+    for (const char c : key) variable += c == '-' ? '_' : static_cast<char>(std::toupper(c));
+    EXPECT_THAT(line, HasSubstr("(Env:" + variable + ")"));
+    keys.push_back(key);
+  }
+  EXPECT_GT(keys.size(), 20u);
+  std::istringstream configuration(Printed("--print-config"));
+  std::vector<std::string> printed;
+  for (std::string line; std::getline(configuration, line);) {
+    printed.push_back(line.substr(0, line.find(" =")));
+  }
+  EXPECT_EQ(printed, keys);
+}
+
+TEST(OptionsTest, ThePackagedFileIsTaken) {
+  const Options options = std::get<Options>(Parse({"--config=" GDNPLAN_PACKAGED_CONFIG}));
+  EXPECT_THAT(options.server.listen, ElementsAre("unix:/run/gdnplan/gdnplan.sock"));
+  EXPECT_EQ(options.server.device, "auto");
 }
 
 TEST(OptionsTest, ExitStatus) {
