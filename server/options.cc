@@ -34,6 +34,7 @@ struct Raw {
   double drain_s = 0;
   std::string fill = "auto";
   std::string poll = "adaptive";
+  std::string log_format = "text";
 };
 
 double Seconds(std::chrono::milliseconds time) {
@@ -167,6 +168,10 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--log-level", options.log_level, "Least severity that goes to standard error")
       ->envname("GDNPLAN_LOG_LEVEL")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+  app.add_option("--log-format", raw.log_format,
+                 "text, or json: an object a line with time, level, event and the event's fields")
+      ->envname("GDNPLAN_LOG_FORMAT")
+      ->check(CLI::IsMember({"text", "json"}));
 }
 
 }  // namespace
@@ -194,6 +199,7 @@ std::variant<Options, int> ParseOptions(int argc, const char* const* argv) {
   options.server.poll = PollModeOf(raw.poll);
   options.server.lease = {Milliseconds(raw.lease_s), Milliseconds(raw.grace_s)};
   options.drain = Milliseconds(raw.drain_s);
+  options.log_format = raw.log_format == "json" ? LogFormat::kJson : LogFormat::kText;
   return options;
 }
 
