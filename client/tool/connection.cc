@@ -16,11 +16,13 @@ std::chrono::milliseconds Milliseconds(double seconds) {
 
 std::string Connection::address() const { return server.empty() ? wire::DefaultAddress() : server; }
 
+std::chrono::milliseconds Connection::timeout() const { return Milliseconds(timeout_s); }
+
 absl::StatusOr<client::Client> Connection::Connect() const {
   client::ClientOptions options;
   options.connect_timeout = Milliseconds(connect_timeout_s);
-  options.call_deadline = Milliseconds(timeout_s);
-  options.open_deadline = Milliseconds(timeout_s);
+  options.call_deadline = timeout();
+  options.open_deadline = timeout();
   options.tls = tls;
   options.token_file = token_file;
   return client::Client::Connect(server, options);

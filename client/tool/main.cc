@@ -7,6 +7,7 @@
 
 #include "client/tool/command.h"
 #include "client/tool/text.h"
+#include "client/tool/usage.h"
 
 namespace gdnplan::tool {
 namespace {
@@ -81,7 +82,10 @@ int Main(int argc, const char* const* argv) {
   }
   if (!action) return Fail(kUsage, "info, load, plan or verify must be given; see gdnplan --help");
   const absl::StatusOr<int> result = action();
-  if (!result.ok()) return Fail(kFailure, std::string(result.status().message()));
+  if (!result.ok()) {
+    const int status = IsWrongUsage(result.status()) ? kUsage : kFailure;
+    return Fail(status, std::string(result.status().message()));
+  }
   std::cout.flush();
   return std::cout.good() ? *result : Fail(kFailure, "cannot write to stdout");
 }
