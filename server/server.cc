@@ -139,6 +139,9 @@ absl::Status Server::Listen(const ServerOptions& options) {
     sockets.push_back(addresses.back().socket_path);
   }
   GDNPLAN_ASSIGN_OR_RETURN(const auto tcp_credentials, TcpCredentials(options.access, addresses));
+  if (!options.access.tls_cert.empty() && sockets.size() == addresses.size()) {
+    spdlog::warn("--tls-cert: not used, for TLS is of TCP and all addresses are Unix sockets");
+  }
   if (const int removed = RemoveAbandonedSharedMemory("gdnplan-"); removed > 0) {
     spdlog::warn("removed {} shared memory objects that servers left behind", removed);
   }

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "client/tool/command.h"
 #include "wire/default_address.h"
@@ -10,6 +13,20 @@ namespace {
 
 std::chrono::milliseconds Milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1'000));
+}
+
+// The library's options by their flags.
+absl::Status WithFlag(const absl::Status& status) {
+  constexpr std::pair<const char*, const char*> kFlags[] = {{"tls.ca_file: ", "--tls-ca: "},
+                                                            {"tls.cert_file: ", "--tls-cert: "},
+                                                            {"tls.key_file: ", "--tls-key: "},
+                                                            {"token_file: ", "--token-file: "}};
+  const std::string text(status.message());
+  for (const auto& [name, flag] : kFlags) {
+    if (!text.starts_with(name)) continue;
+    return absl::Status(status.code(), flag + text.substr(std::string_view(name).size()));
+  }
+  return status;
 }
 
 }  // namespace
@@ -25,7 +42,9 @@ absl::StatusOr<client::Client> Connection::Connect() const {
   options.open_deadline = timeout();
   options.tls = tls;
   options.token_file = token_file;
-  return client::Client::Connect(server, options);
+  absl::StatusOr<client::Client> client = client::Client::Connect(server, options);
+  if (!client.ok()) return WithFlag(client.status());
+  return client;
 }
 
 }  // namespace gdnplan::tool
