@@ -59,9 +59,8 @@ std::string FilledText(const client::DeviceInfo::Fills& fills) {
 }
 
 bool HasGpu(const ServerInfo& info) {
-  return std::any_of(info.devices.begin(), info.devices.end(), [](const auto& device) {
-    return device.kind == client::DeviceKind::kCuda;
-  });
+  return std::any_of(info.devices.begin(), info.devices.end(),
+                     [](const auto& device) { return device.kind == client::DeviceKind::kCuda; });
 }
 
 // Of a limit.
