@@ -178,7 +178,8 @@ TEST_F(LoadToolTest, AServerThatGoesFailsTheRunAndEachStartIsCounted) {
     EXPECT_GT(lost, 0);
     EXPECT_LT(lost, 4);
     // Of the time that it was there.
-    EXPECT_DOUBLE_EQ(result.at("plans_per_s"), result.at("plans").get<double>() / lost);
+    EXPECT_DOUBLE_EQ(result.at("plans_per_s").get<double>(),
+                     result.at("plans").get<double>() / lost);
     EXPECT_THAT(load.output(), HasSubstr("until all sessions were lost"));
     server_.Restart();
   }
@@ -348,7 +349,7 @@ TEST(LoadToolUsageTest, WrongUsageIsStatus2AndNamesTheFlag) {
        "--sweep: concurrency must be a whole number in 1..16000 (got 1.5)"},
       {{"--sweep=rate=1,nan"}, "--sweep: rate must be a number in 1..10000000 (got nan)"},
       {{"--sweep=rate="}, "--sweep: rate must be"},
-      {{"--sweep="}, "--sweep: must not be empty"},
+      {{"--sweep", ""}, "--sweep: must not be empty"},
       {{"--shape=nonsense"}, "--shape \"nonsense\""},
       {{"--shape=spec=4"}, "--shape \"spec=4\": has speculative rows and no draft tokens"},
       {{of_small, "--step-ms=-1"}, "--step-ms: must be in 0"},
@@ -357,7 +358,7 @@ TEST(LoadToolUsageTest, WrongUsageIsStatus2AndNamesTheFlag) {
       {{of_small, "--mamba-cache-mode=all"}, "--mamba-cache-mode: all not in {none,align}"},
       {{"--trace=" + trace},
        "--trace: " + trace + ": line 3: with 9000000 prompt and 1 output tokens needs"},
-      {{"--json="}, "--json: must not be empty"},
+      {{"--json", ""}, "--json: must not be empty"},
       {{"--rate=nan"}, "--rate: must be a number in 0..10000000 (got nan)"},
       {{"--duration=nan"}, "--duration: must be a number"},
       {{"--duration=inf"}, "--duration: must be a number"},
