@@ -170,6 +170,10 @@ absl::Status Server::Listen(const ServerOptions& options) {
     claims_.push_back(std::move(claim));
   }
   GDNPLAN_ASSIGN_OR_RETURN(const auto tcp_credentials, TcpCredentials(options.access, addresses));
+  if (!options.access.tls_cert.empty() && sockets.size() == addresses.size()) {
+    Log(Severity::kWarn,
+        "--tls-cert: not used, for TLS is of TCP and all addresses are Unix sockets");
+  }
   if (const int removed = RemoveAbandonedSharedMemory("gdnplan-"); removed > 0) {
     Log(Severity::kWarn, "removed shared memory that servers left behind", {{"objects", removed}});
   }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -19,6 +20,7 @@
 #include "server/cuda_devices.h"
 #include "tests/server/service_testing.h"
 #include "tests/server/session_testing.h"
+#include "tests/testing/certificates.h"
 #include "tests/testing/notify_socket.h"
 #include "tests/testing/process.h"
 #include "tests/testing/sample_batch.h"
@@ -229,10 +231,17 @@ TEST_F(MainTest, SaysWhyItCannotServe) {
     const char* text;
   } cases[] = {
       {{"--device=cuda:GPU-none", "--listen=127.0.0.1:0"}, 1, "device"},
-      {{"--device=gpu"}, 1, "device: must be"},
-      {{"--listen=unix:/" + std::string(200, 'x')}, 1, "at most 107 bytes"},
-      {{"--listen=unix-abstract:x"}, 1, "listen: abstract sockets"},
-      {{"--listen=0.0.0.0:0"}, 1, "--tls-cert and --tls-key, or --insecure"},
+      {{"--device=gpu"}, 2, "--device: must be"},
+      {{"--device=host:0"}, 2, "--device: must be"},
+      {{"--listen=foo"}, 2, "--listen: must be unix:PATH, HOST:PORT or [IPV6]:PORT (got foo)"},
+      {{"--listen=unix:/" + std::string(200, 'x')}, 2, "at most 107 bytes"},
+      {{"--listen=unix-abstract:x"}, 2, "--listen: abstract sockets"},
+      {{"--listen=0.0.0.0:0"}, 2, "--tls-cert and --tls-key, or --insecure"},
+      {{"--tls-cert=/nowhere"}, 2, "--tls-cert: needs --tls-key"},
+      {{"--tls-client-ca=/nowhere"}, 2, "--tls-client-ca: needs --tls-cert"},
+      {{"--lease=nan"}, 2, "--lease: must be a number in 0..86400 (got nan)"},
+      {{"--max-device-bytes=-1"}, 2, "--max-device-bytes: must be a whole number in 0.."},
+      {{"--device=host", "--token-file=/"}, 1, "cannot read /: Is a directory"},
       {{"--listen=0.0.0.0:0", "--tls-cert=/nowhere", "--tls-key=/nowhere"}, 1, "/nowhere"},
       {{"--max-sessions=many"}, 2, "max-sessions"},
   };
@@ -257,6 +266,25 @@ std::vector<int> ConnectOften(const Address& address) {
               0);
   }
   return sockets;
+}
+
+TEST_F(MainTest, WarnsOfTlsThatNothingUses) {
+  const Authority authority("authority");
+  const Identity identity = authority.Issue("DNS:localhost");
+  const std::string certificate = (root_ / "cert.pem").string();
+  const std::string key = (root_ / "key.pem").string();
+  std::ofstream(certificate) << identity.certificate;
+  std::ofstream(key) << identity.key;
+  for (const bool tcp : {false, true}) {
+    std::vector<std::string> more = {"--tls-cert=" + certificate, "--tls-key=" + key};
+    if (tcp) more.emplace_back("--listen=127.0.0.1:0");
+    Process server(Command(more));
+    EXPECT_THAT(server.ReadLine(), StartsWith("gdnplan-server 0.1.0 serving on " + address_));
+    server.Signal(SIGTERM);
+    EXPECT_EQ(server.Wait(), 0);
+    const std::string errors = server.ErrorOutput();
+    EXPECT_EQ(errors.find("--tls-cert: not used") == std::string::npos, tcp) << errors;
+  }
 }
 
 TEST_F(MainTest, AcceptsAgainAfterItRanOutOfDescriptors) {
