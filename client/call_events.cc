@@ -4,17 +4,16 @@
 
 #include <algorithm>
 
+#include "wire/deadline.h"
+
 namespace gdnplan::client {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// gRPC's clocks are the system's and its own: what is left of a steady deadline, from now.
-std::chrono::system_clock::time_point ToSystem(CallEvents::Deadline deadline) {
-  const auto left = std::clamp<Clock::duration>(deadline - Clock::now(), Clock::duration::zero(),
-                                                std::chrono::hours(24));
-  return std::chrono::system_clock::now() +
-         std::chrono::duration_cast<std::chrono::system_clock::duration>(left);
+gpr_timespec ToGrpc(CallEvents::Deadline deadline) {
+  return wire::DeadlineIn(std::clamp<Clock::duration>(
+      deadline - Clock::now(), Clock::duration::zero(), std::chrono::hours(24)));
 }
 
 }  // namespace
@@ -62,7 +61,7 @@ bool CallEvents::Take(Deadline deadline, std::unique_lock<std::mutex>& lock) {
       status = queue_.AsyncNext(&tag, &ok, gpr_time_0(GPR_CLOCK_MONOTONIC));
     } while (status == Status::TIMEOUT && Clock::now() < deadline);
   } else {
-    status = queue_.AsyncNext(&tag, &ok, ToSystem(deadline));
+    status = queue_.AsyncNext(&tag, &ok, ToGrpc(deadline));
   }
   lock.lock();
   taking_ = false;

@@ -93,7 +93,10 @@ absl::StatusOr<Client> Client::Connect(const std::string& address, const ClientO
   const std::string target = address.empty() ? wire::DefaultAddress() : address;
   GDNPLAN_ASSIGN_OR_RETURN(const Credentials credentials, MakeCredentials(target, options));
   std::shared_ptr<Stub> stub = MakeGrpcStub(target, credentials);
-  GDNPLAN_RETURN_IF_ERROR(AwaitServer(*stub, target, options.connect_timeout));
+  const auto ask = [&stub](const CallContext& context) {
+    return stub->GetServerInfo(context, {}).status();
+  };
+  GDNPLAN_RETURN_IF_ERROR(AwaitServer(ask, target, options.connect_timeout));
   return Client(std::move(stub), options);
 }
 

@@ -33,15 +33,15 @@ absl::Status NobodyThere(const absl::Status& status, const std::string& address,
 
 }  // namespace
 
-absl::Status AwaitServer(Stub& stub, const std::string& address,
-                         std::chrono::milliseconds timeout) {
+absl::Status AwaitServer(const std::function<absl::Status(const CallContext&)>& ask,
+                         const std::string& address, std::chrono::milliseconds timeout) {
   absl::Status status;
   if (timeout > std::chrono::milliseconds::zero()) {
-    status = stub.GetServerInfo({.deadline = timeout, .wait_for_ready = true}, {}).status();
+    status = ask({.deadline = timeout, .wait_for_ready = true});
   }
   // A call that waited ran into its deadline and says nothing of why; one that does not wait does.
   if (timeout <= std::chrono::milliseconds::zero() || absl::IsDeadlineExceeded(status)) {
-    status = stub.GetServerInfo({.deadline = kOneAttempt}, {}).status();
+    status = ask({.deadline = kOneAttempt});
   }
   if (status.ok()) return status;
   if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -10,8 +11,9 @@
 
 namespace gdnplan::client {
 
-// Waits until a gdnplan server answers through `stub`, at most `timeout`. The errors are those of
-// Client::Connect; `address` is for their text.
-absl::Status AwaitServer(Stub& stub, const std::string& address, std::chrono::milliseconds timeout);
+// Asks, waiting for the server, until it answers, at most `timeout`; then once more without, for
+// the reason. The errors are those of Client::Connect; `address` is for their text.
+absl::Status AwaitServer(const std::function<absl::Status(const CallContext&)>& ask,
+                         const std::string& address, std::chrono::milliseconds timeout);
 
 }  // namespace gdnplan::client

@@ -10,6 +10,7 @@
 
 #include "client/grpc_streams.h"
 #include "gdnplan/v1/planner.grpc.pb.h"
+#include "wire/deadline.h"
 #include "wire/grpc_status.h"
 #include "wire/transport.h"
 
@@ -43,8 +44,7 @@ class GrpcStub final : public Stub {
   GrpcStub(const std::string& address, const Credentials& credentials)
       : pid_(getpid()),
         token_(credentials.token),
-        stub_(v1::Planner::NewStub(
-            grpc::CreateCustomChannel(address, credentials.channel, Arguments(credentials)))) {}
+        stub_(v1::Planner::NewStub(MakeChannel(address, credentials))) {}
 
   ~GrpcStub() override {
     if (getpid() != pid_) static_cast<void>(stub_.release());
@@ -102,7 +102,7 @@ class GrpcStub final : public Stub {
                                                                           const Request&,
                                                                           Response*)) {
     grpc::ClientContext client_context;
-    client_context.set_deadline(std::chrono::system_clock::now() + context.deadline);
+    client_context.set_deadline(wire::DeadlineIn(context.deadline));
     client_context.set_wait_for_ready(context.wait_for_ready);
     if (token_ != nullptr) token_->AddTo(client_context);
     Response response;
@@ -117,6 +117,11 @@ class GrpcStub final : public Stub {
 };
 
 }  // namespace
+
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
+                                           const Credentials& credentials) {
+  return grpc::CreateCustomChannel(address, credentials.channel, Arguments(credentials));
+}
 
 std::shared_ptr<Stub> MakeGrpcStub(const std::string& address, const Credentials& credentials) {
   return std::make_shared<GrpcStub>(address, credentials);

@@ -33,9 +33,9 @@ constexpr std::array kStateTensors = {plan::TensorId::kNonSpecStateIndices,
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CudaArena>> CudaArena::Create(
-    const cuda::GpuInfo& gpu, const ArenaRequest& request, FillMode mode, Boot& boot,
-    std::shared_ptr<cuda::Stream> release_stream) {
+absl::StatusOr<std::unique_ptr<CudaArena>> CudaArena::Create(const cuda::GpuInfo& gpu,
+                                                             const ArenaRequest& request,
+                                                             FillMode mode, Boot& boot) {
   GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu.ordinal));
   absl::StatusOr<cuda::DeviceMemory> memory =
       cuda::DeviceMemory::Create(static_cast<size_t>(request.layout.arena_bytes));
@@ -46,24 +46,21 @@ absl::StatusOr<std::unique_ptr<CudaArena>> CudaArena::Create(
                                      "; close sessions or ask for smaller limits"));
   }
   const plan::ArenaHeader header = boot.Header(request.layout, boot.NextGeneration());
-  CudaTimeline timeline(request.layout, memory->data());
-  if (request.timeline == TimelinePlace::kHostPage) {
-    GDNPLAN_ASSIGN_OR_RETURN(
-        timeline,
-        CudaTimeline::CreatePage(request.layout, header,
-                                 absl::StrCat("/gdnplan-", boot.hex(), "-", header.generation)));
-  }
+  GDNPLAN_ASSIGN_OR_RETURN(
+      CudaTimeline timeline,
+      request.timeline == TimelinePlace::kHostPage
+          ? CudaTimeline::CreatePage(request.layout, header,
+                                     absl::StrCat("/gdnplan-", boot.hex(), "-", header.generation))
+          : CudaTimeline::CreateInArena(request.layout, memory->data()));
   GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create());
-  GDNPLAN_ASSIGN_OR_RETURN(cuda::Event released, cuda::Event::Create());
   const auto* first = dynamic_cast<const CudaArena*>(request.first);
   GDNPLAN_ASSIGN_OR_RETURN(
       StagingRing staging,
       first != nullptr ? StagingRing::Share(first->staging_)
                        : StagingRing::Create(request.config, request.layout.slot, kStagingBlocks));
-  std::unique_ptr<CudaArena> arena(
-      new CudaArena(gpu, request, mode,
-                    Parts{std::move(*memory), std::move(timeline), std::move(stream),
-                          std::move(release_stream), std::move(released), std::move(staging)}));
+  std::unique_ptr<CudaArena> arena(new CudaArena(
+      gpu, request, mode,
+      Parts{std::move(*memory), std::move(timeline), std::move(stream), std::move(staging)}));
   GDNPLAN_RETURN_IF_ERROR(arena->Initialize(header));
   return arena;
 }
@@ -76,8 +73,6 @@ CudaArena::CudaArena(const cuda::GpuInfo& gpu, const ArenaRequest& request, Fill
       memory_(std::move(parts.memory)),
       timeline_(std::move(parts.timeline)),
       stream_(std::move(parts.stream)),
-      release_stream_(std::move(parts.release_stream)),
-      released_(std::move(parts.released)),
       staging_(std::move(parts.staging)),
       slots_(static_cast<size_t>(request.layout.num_slots)) {}
 
@@ -101,11 +96,10 @@ absl::Status CudaArena::Initialize(const plan::ArenaHeader& header) {
 
 CudaArena::~CudaArena() {
   const absl::StatusOr<cuda::DeviceGuard> guard = cuda::DeviceGuard::Create(gpu_.ordinal);
-  // A consumer that died can have left a wait that nobody meets; and streams may wait for plans
-  // that were announced.
-  if (guard.ok() && ReleaseConsumer().ok() && Advance().ok()) {
+  // Consumers' streams may wait for plans that were announced.
+  ReleaseConsumer();
+  if (guard.ok() && Advance().ok()) {
     static_cast<void>(stream_.view().Synchronize());
-    static_cast<void>(release_stream_->view().Synchronize());
   }
 }
 
@@ -199,28 +193,27 @@ void CudaArena::StageKernel(const SlotWrite& write, StagingBlock& block) {
 }
 
 bool CudaArena::CanEnqueue(const StagedWrite& write) const {
-  return !timeline_.on_page() || timeline_.ReadConsumed(write.slot) >= write.after_consumed;
+  return timeline_.Consumed(write.slot) >= write.after_consumed;
 }
 
 absl::StatusOr<bool> CudaArena::Advance() {
-  if (!staging_.has_pending() || !CanEnqueue(staging_.first_pending().write)) return false;
+  if (!staging_.has_pending()) return false;
+  const bool can_enqueue = CanEnqueue(staging_.first_pending().write);
+  if (!can_enqueue && timeline_.on_page()) return false;
   GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu_.ordinal));
   // In order: a re-gather follows its plan.
   while (staging_.has_pending() && CanEnqueue(staging_.first_pending().write)) {
     GDNPLAN_RETURN_IF_ERROR(Enqueue(staging_.first_pending()));
     staging_.PopPending();
   }
-  return true;
+  if (staging_.has_pending()) GDNPLAN_RETURN_IF_ERROR(timeline_.Fetch(stream_));
+  return can_enqueue;
 }
 
 absl::Status CudaArena::Enqueue(const StagingBlock& block) {
   const NvtxRange range("fill");
   const StagedWrite& write = block.write;
   const cudaStream_t stream = stream_.view().get();
-  if (write.after_consumed > 0 && !timeline_.on_page()) {
-    GDNPLAN_RETURN_IF_ERROR(
-        cuda::WaitValue(stream_, timeline_.consumed(write.slot), write.after_consumed));
-  }
   if (write.use_kernel) {
     GDNPLAN_CUDA_RETURN_IF_ERROR(cuda::LaunchFill(write.kernel, stream));
   }
@@ -241,29 +234,10 @@ absl::Status CudaArena::Enqueue(const StagingBlock& block) {
                            write.timeline_value);
 }
 
-absl::Status CudaArena::ReleaseConsumer() {
-  GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu_.ordinal));
-  uint64_t released = 0;
+void CudaArena::ReleaseConsumer() {
   for (int32_t i = 0; i < layout_.num_slots; ++i) {
-    const uint64_t value = slots_[static_cast<size_t>(i)].last_value;
-    if (value == 0) continue;
-    released = std::max(released, value);
-    if (timeline_.on_page()) {
-      timeline_.RaiseConsumed(i, value);
-    } else {
-      GDNPLAN_RETURN_IF_ERROR(cuda::WriteValue(*release_stream_, timeline_.consumed(i), value));
-    }
+    timeline_.Release(i, slots_[static_cast<size_t>(i)].last_value);
   }
-  if (released == 0) return absl::OkStatus();
-  if (!timeline_.on_page()) {
-    // These writes come before the next plan's bytes, so before any higher value of its consumer,
-    // which they would undo.
-    const cudaStream_t release = release_stream_->view().get();
-    GDNPLAN_CUDA_RETURN_IF_ERROR(cudaEventRecord(released_.get(), release));
-    GDNPLAN_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream_.view().get(), released_.get(), 0));
-  }
-  timeline_.Promise(released);
-  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> CudaArena::IsReady(int32_t /*slot*/, uint64_t timeline_value) {

@@ -11,7 +11,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "gdnplan/cuda/event.h"
 #include "gdnplan/cuda/gpu_info.h"
 #include "gdnplan/cuda/memory.h"
 #include "gdnplan/cuda/stream.h"
@@ -26,18 +25,19 @@
 
 namespace gdnplan::server {
 
-// Everything is enqueued on the arena's own stream: wait for `consumed`, fill, write `ready`.
-// Nothing allocates or synchronises between Create and the destructor.
+// Everything is enqueued on the arena's own stream: fill, write `ready`. Nothing allocates or
+// synchronises between Create and the destructor.
 //
-// A stream that waits for long holds up others, even CUDA's own allocations: streams share hardware
-// queues. So where the CPU sees `consumed`, on a page, nothing is enqueued before it has its value
-// (Advance does it then), and whatever becomes of a consumer, no other session notices. Where only
-// the GPU sees it, in the arena, the stream waits, on the strength of the consumer's promise.
+// No stream of the service ever waits for a consumer. A wait that is not met would block whoever
+// frees memory meanwhile, with the driver's lock held, so every other call of the process, and
+// those streams that share its hardware queue. So a write is enqueued only once the CPU has seen
+// that its slot is consumed (Advance does it then): on a page at once, in the arena by fetching the
+// value. Whatever becomes of a consumer, no other session notices.
 class CudaArena final : public DeviceArena {
  public:
-  static absl::StatusOr<std::unique_ptr<CudaArena>> Create(
-      const cuda::GpuInfo& gpu, const ArenaRequest& request, FillMode mode, Boot& boot,
-      std::shared_ptr<cuda::Stream> release_stream);
+  static absl::StatusOr<std::unique_ptr<CudaArena>> Create(const cuda::GpuInfo& gpu,
+                                                           const ArenaRequest& request,
+                                                           FillMode mode, Boot& boot);
   ~CudaArena() override;
 
   MemoryHandle handle() const override;
@@ -48,8 +48,9 @@ class CudaArena final : public DeviceArena {
   uint64_t Consumed(int32_t slot) const override { return timeline_.PromisedConsumed(slot); }
   bool CanWrite() const override { return staging_.has_free_block(); }
   void Promise(uint64_t timeline_value) override { timeline_.Promise(timeline_value); }
-  absl::Status ReleaseConsumer() override;
+  void ReleaseConsumer() override;
   bool HasDeferred() const override { return staging_.has_pending(); }
+  bool IsLooking() const override { return staging_.has_pending() && timeline_.fetching(); }
   absl::StatusOr<bool> Advance() override;
   absl::StatusOr<bool> IsReady(int32_t slot, uint64_t timeline_value) override;
   // The timeline value of the last write that is done.
@@ -65,8 +66,6 @@ class CudaArena final : public DeviceArena {
     cuda::DeviceMemory memory;
     CudaTimeline timeline;
     cuda::Stream stream;
-    std::shared_ptr<cuda::Stream> release_stream;
-    cuda::Event released;
     StagingRing staging;
   };
 
@@ -87,10 +86,6 @@ class CudaArena final : public DeviceArena {
   cuda::DeviceMemory memory_;
   CudaTimeline timeline_;
   cuda::Stream stream_;
-  // Where `consumed` is written in a consumer's stead: the other stream may be waiting for it. One
-  // for all arenas of the device, since streams share hardware queues and this one seldom runs.
-  std::shared_ptr<cuda::Stream> release_stream_;
-  cuda::Event released_;
   StagingRing staging_;
   std::vector<SlotState> slots_;
   std::string ipc_handle_;

@@ -71,10 +71,7 @@ absl::StatusOr<std::shared_ptr<CudaDevice>> CudaDevice::Open(const cuda::GpuInfo
   GDNPLAN_ASSIGN_OR_RETURN(const cuda::DeviceGuard guard, cuda::DeviceGuard::Create(gpu.ordinal));
   GDNPLAN_CUDA_RETURN_IF_ERROR(cudaFree(nullptr));
   GDNPLAN_CUDA_RETURN_IF_ERROR(cuda::PrepareFill());
-  GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream release_stream, cuda::Stream::Create());
-  std::shared_ptr<CudaDevice> device(new CudaDevice(gpu, std::move(id), fill, std::move(boot)));
-  device->release_stream_ = std::make_shared<cuda::Stream>(std::move(release_stream));
-  return device;
+  return std::shared_ptr<CudaDevice>(new CudaDevice(gpu, std::move(id), fill, std::move(boot)));
 }
 
 DeviceInfo CudaDevice::info() const {
@@ -97,7 +94,7 @@ DeviceInfo CudaDevice::info() const {
 }
 
 absl::StatusOr<std::unique_ptr<DeviceArena>> CudaDevice::CreateArena(const ArenaRequest& request) {
-  return CudaArena::Create(gpu_, request, fill_, *boot_, release_stream_);
+  return CudaArena::Create(gpu_, request, fill_, *boot_);
 }
 
 bool BuiltWithCuda() { return true; }
@@ -105,7 +102,7 @@ bool BuiltWithCuda() { return true; }
 absl::StatusOr<std::vector<std::shared_ptr<Device>>> OpenCudaDevices(
     const std::vector<std::string>& gpus, FillMode fill, const std::shared_ptr<Boot>& boot) {
   // Before the first context: as many hardware queues as there are, so that sessions' streams share
-  // them as little as possible. A stream that waits holds up those that share its queue.
+  // them as little as possible.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
   GDNPLAN_ASSIGN_OR_RETURN(const std::vector<cuda::GpuInfo> visible, cuda::ListGpus());
   std::vector<cuda::GpuInfo> chosen;

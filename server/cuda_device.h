@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "gdnplan/cuda/gpu_info.h"
-#include "gdnplan/cuda/stream.h"
 #include "server/boot.h"
 #include "server/device.h"
 #include "server/fill_mode.h"
@@ -35,7 +34,6 @@ class CudaDevice final : public Device {
   const std::string id_;  // the UUID, or "UUID:1", ... where the GPU is named more than once
   const FillMode fill_;
   const std::shared_ptr<Boot> boot_;
-  std::shared_ptr<cuda::Stream> release_stream_;  // shared with the arenas; constant once opened
 };
 
 }  // namespace gdnplan::server

@@ -12,6 +12,13 @@
 
 namespace gdnplan::server {
 
+absl::StatusOr<CudaTimeline> CudaTimeline::CreateInArena(const plan::ArenaLayout& layout,
+                                                         std::byte* arena) {
+  CudaTimeline timeline(layout, arena);
+  GDNPLAN_ASSIGN_OR_RETURN(timeline.mirror_, ConsumedMirror::Create(layout, arena));
+  return timeline;
+}
+
 absl::StatusOr<CudaTimeline> CudaTimeline::CreatePage(const plan::ArenaLayout& layout,
                                                       const plan::ArenaHeader& header,
                                                       std::string name) {
@@ -44,13 +51,26 @@ plan::SlotTimeline& CudaTimeline::Values(int32_t slot) const {
 }
 
 uint64_t CudaTimeline::PromisedConsumed(int32_t slot) const {
-  if (!on_page()) return promised_;
-  const plan::SlotTimeline& values = Values(slot);
-  return std::max({promised_, values.promised.load(std::memory_order_acquire),
-                   values.consumed.load(std::memory_order_acquire)});
+  const uint64_t known = std::max(promised_, Consumed(slot));
+  return on_page() ? std::max(known, Values(slot).promised.load(std::memory_order_acquire)) : known;
 }
 
-void CudaTimeline::RaiseConsumed(int32_t slot, uint64_t value) {
+uint64_t CudaTimeline::Consumed(int32_t slot) const {
+  return on_page() ? Values(slot).consumed.load(std::memory_order_acquire)
+                   : std::max(released_, mirror_->value(slot));
+}
+
+absl::Status CudaTimeline::Fetch(cuda::StreamView stream) {
+  return on_page() ? absl::OkStatus() : mirror_->Fetch(stream);
+}
+
+void CudaTimeline::Release(int32_t slot, uint64_t value) {
+  promised_ = std::max(promised_, value);
+  if (!on_page()) {
+    // Values rise over all slots: what was released of one was made before any later plan.
+    released_ = std::max(released_, value);
+    return;
+  }
   std::atomic<uint64_t>& consumed = Values(slot).consumed;
   uint64_t current = consumed.load(std::memory_order_relaxed);
   while (current < value && !consumed.compare_exchange_weak(current, value)) {

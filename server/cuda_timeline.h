@@ -7,42 +7,46 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gdnplan/plan/arena.h"
+#include "server/consumed_mirror.h"
 #include "server/shared_memory.h"
 
 namespace gdnplan::server {
 
-// Values in the arena (device memory, which the CPU does not see), or in a page of shared host
-// memory that the GPU sees too. One at a time; `Promise` and `promised` are as of one thread.
+// Values in the arena (device memory, which the CPU fetches), or in a page of shared host memory
+// that the GPU sees too. Not thread safe.
 class CudaTimeline {
  public:
-  // In the arena at `arena`, device memory.
-  CudaTimeline(const plan::ArenaLayout& layout, std::byte* arena)
-      : layout_(layout), device_(arena) {}
+  // In the arena at `arena`, device memory of the current device.
+  static absl::StatusOr<CudaTimeline> CreateInArena(const plan::ArenaLayout& layout,
+                                                    std::byte* arena);
   // In a page of its own, with a copy of the arena's header.
   static absl::StatusOr<CudaTimeline> CreatePage(const plan::ArenaLayout& layout,
                                                  const plan::ArenaHeader& header, std::string name);
 
-  // As the device addresses them.
+  // As the device addresses it.
   void* ready(int32_t slot) const { return device_ + layout_.ready_offset(slot); }
-  void* consumed(int32_t slot) const { return device_ + layout_.consumed_offset(slot); }
 
   // What the CPU knows that `consumed` has reached or will.
   uint64_t PromisedConsumed(int32_t slot) const;
   void Promise(uint64_t value) { promised_ = std::max(promised_, value); }
 
+  // What the CPU knows that `consumed` has reached.
+  uint64_t Consumed(int32_t slot) const;
+  // Makes Consumed newer in a moment, where it is not at once. The device must be current.
+  absl::Status Fetch(cuda::StreamView stream);
+  bool fetching() const { return mirror_.has_value() && mirror_->fetching(); }
+  // All up to `value`, the slot's last one, counts as consumed, whatever its consumer writes.
+  void Release(int32_t slot, uint64_t value);
+
   bool on_page() const { return page_ != nullptr; }
   const std::string& page_name() const { return page_->memory.name(); }
-  // Only on a page, which the CPU sees.
-  uint64_t ReadConsumed(int32_t slot) const {
-    return Values(slot).consumed.load(std::memory_order_acquire);
-  }
-  void RaiseConsumed(int32_t slot, uint64_t value);
 
  private:
   // Registered with CUDA as long as it lives.
@@ -52,12 +56,17 @@ class CudaTimeline {
     SharedMemory memory;
     bool registered = false;
   };
+  CudaTimeline(const plan::ArenaLayout& layout, std::byte* device)
+      : layout_(layout), device_(device) {}
   plan::SlotTimeline& Values(int32_t slot) const;
 
   plan::ArenaLayout layout_;
   std::byte* device_;
+  // One of the two.
   std::unique_ptr<Page> page_;
+  std::optional<ConsumedMirror> mirror_;
   uint64_t promised_ = 0;
+  uint64_t released_ = 0;
 };
 
 }  // namespace gdnplan::server

@@ -51,7 +51,7 @@ struct SlotWrite {
   // What the slot's `ready` becomes after the bytes.
   uint64_t timeline_value = 0;
   // The slot is free once its `consumed` is at least this. The session has made sure that the value
-  // has been, or is bound to be, reached; a device that can order it on its stream does.
+  // has been, or is bound to be, reached.
   uint64_t after_consumed = 0;
   const plan::StepInput& input;
   const plan::PlanLayout& layout;
@@ -84,13 +84,15 @@ class DeviceArena {
   // to this.
   virtual void Promise(uint64_t /*timeline_value*/) {}
   // The consumer is gone: all that it left unconsumed counts as consumed.
-  virtual absl::Status ReleaseConsumer() = 0;
+  virtual void ReleaseConsumer() = 0;
   // Of the page with the timeline values, if they are not in the arena.
   virtual std::optional<MemoryHandle> timeline_handle() const { return std::nullopt; }
-  // Whether a write waits on the CPU for its slot's consumer. Advance is called in short intervals
+  // Whether a write waits for its slot's consumer. Advance is called in short intervals
   // then; it enqueues what has become possible and returns whether there was such. An error is one
   // of Write's.
   virtual bool HasDeferred() const { return false; }
+  // Whether it is about to know in a moment, and Advance is worth a call right then.
+  virtual bool IsLooking() const { return false; }
   virtual absl::StatusOr<bool> Advance() { return false; }
   // Whether the slot's `ready` has reached the value. Asked in short intervals after a Write that
   // was not complete. An error, such as a fill that failed on the device, is one of Write's.

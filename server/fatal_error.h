@@ -28,6 +28,12 @@ class FatalError {
     if (handler_) handler_(error_);
   }
 
+  // What there was; OK: nothing.
+  absl::Status error() const {
+    MutexLock lock(mutex_);
+    return error_;
+  }
+
   // Called at once if there was an error before. nullptr: no more; no call is under way after that.
   void SetHandler(Handler handler) {
     MutexLock lock(mutex_);
@@ -36,7 +42,7 @@ class FatalError {
   }
 
  private:
-  Mutex mutex_;
+  mutable Mutex mutex_;
   Handler handler_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
 };

@@ -73,11 +73,10 @@ class HostArena final : public DeviceArena {
 
   // Promise does nothing: a host write cannot wait for a consumer, only for what it did.
 
-  absl::Status ReleaseConsumer() override {
+  void ReleaseConsumer() override {
     for (plan::SlotTimeline* timeline : timelines_) {
       timeline->consumed.store(last_value_, std::memory_order_release);
     }
-    return absl::OkStatus();
   }
 
   // A write is complete as it returns.

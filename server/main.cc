@@ -22,12 +22,16 @@
 #include "server/options.h"
 #include "server/pid_distance.h"
 #include "server/server.h"
+#include "server/supervisor.h"
+#include "server/watchdog.h"
 
 namespace {
 
 using gdnplan::server::Options;
 using gdnplan::server::PidMove;
 using gdnplan::server::Server;
+using gdnplan::server::Supervisor;
+using gdnplan::server::Watchdog;
 
 constexpr int kContextLost = 70;  // exit status: start it again
 
@@ -53,8 +57,7 @@ void TuneProcess() {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
-// Connections and sessions take descriptors, and gRPC does not accept on TCP again once they ran
-// out.
+// Connections and sessions take descriptors.
 void RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -126,7 +129,36 @@ void Log(const PidMove& move) {
   if (!move.warning.empty()) spdlog::warn("{}", move.warning);
 }
 
-int Serve(const Options& options, const sigset_t& signals) {
+// Nobody, where the environment is no good: serving matters more than saying so.
+Supervisor FindSupervisor(const PidMove& move) {
+  const absl::StatusOr<Supervisor> supervisor = Supervisor::FromEnvironment(move.from);
+  if (supervisor.ok()) return *supervisor;
+  spdlog::warn("{}", std::string(supervisor.status().message()));
+  return {};
+}
+
+void Tell(const Supervisor& supervisor, const std::string& state) {
+  const absl::Status told = supervisor.Tell(state);
+  if (!told.ok()) spdlog::warn("{}", std::string(told.message()));
+}
+
+// None where the supervisor wants no signs.
+std::unique_ptr<Watchdog> StartWatchdog(const Supervisor& supervisor, Server& server) {
+  if (supervisor.watchdog().count() == 0) return nullptr;
+  return std::make_unique<Watchdog>(
+      supervisor.watchdog(),
+      Watchdog::Handlers{
+          .check =
+              [&server](std::chrono::milliseconds limit) { return server.CheckThreads(limit); },
+          .alive = [&supervisor] { Tell(supervisor, "WATCHDOG=1"); },
+          .hangs =
+              [](const absl::Status& why) {
+                spdlog::critical("no sign of life for the supervisor: {}",
+                                 std::string(why.message()));
+              }});
+}
+
+int Serve(const Options& options, const sigset_t& signals, const Supervisor& supervisor) {
   gdnplan::server::ServerOptions server_options = options.server;
   server_options.on_fatal_error = EndAfter;
   absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(server_options);
@@ -136,7 +168,11 @@ int Serve(const Options& options, const sigset_t& signals) {
   }
   std::printf("%s\n", (*server)->StartupLine().c_str());
   std::fflush(stdout);
+  Tell(supervisor, "READY=1\nSTATUS=" + (*server)->StartupLine());
+  std::unique_ptr<Watchdog> watchdog = StartWatchdog(supervisor, **server);
   spdlog::info("signal {}: shutting down", Wait(signals));
+  Tell(supervisor, "STOPPING=1");
+  watchdog.reset();
   std::thread([signals] { EndAtSecondSignal(signals); }).detach();
   // Where gRPC does not end, the destructors would not either.
   if (!(*server)->Shutdown(options.drain)) static_cast<void>(server->release());
@@ -155,5 +191,5 @@ int main(int argc, char** argv) {
   RaiseDescriptorLimit();
   StartLog(options.log_level);
   Log(move);
-  Exit(Serve(options, signals));
+  Exit(Serve(options, signals, FindSupervisor(move)));
 }

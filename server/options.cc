@@ -153,6 +153,17 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
       ->check(CLI::Range(0.0, kMaxSeconds));
   DescribeLimits(app, options.server);
   DescribeLeases(app, raw);
+  app.add_option(
+         "--metrics-listen", options.server.metrics_listen,
+         "IP:PORT where Prometheus fetches http://IP:PORT/metrics, port 0 for any. None: no "
+         "metrics")
+      ->envname("GDNPLAN_METRICS_LISTEN")
+      ->type_name("ADDR");
+  app.add_option("--trace-file", options.server.trace_file,
+                 "File of every call's stages, for ui.perfetto.dev or chrome://tracing; it ends at "
+                 "1 GiB")
+      ->envname("GDNPLAN_TRACE_FILE")
+      ->type_name("FILE");
   app.add_option("--log-level", options.log_level, "Least severity that goes to standard error")
       ->envname("GDNPLAN_LOG_LEVEL")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));

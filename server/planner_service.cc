@@ -13,6 +13,7 @@
 #include "gdnplan/plan/status.h"
 #include "server/cuda_devices.h"
 #include "server/describe.h"
+#include "server/out_of_memory.h"
 #include "server/session_options.h"
 #include "server/version.h"
 
@@ -21,18 +22,23 @@ namespace gdnplan::server {
 template <typename Call>
 void PlannerService::UnarySubmission<Call>::Start(Call& call, SessionRegistry& registry) {
   call_ = &call;
-  absl::StatusOr<std::shared_ptr<Session>> session = registry.Find(call.request().session_id());
-  if (!session.ok()) return call.Finish(session.status());
-  session_ = *std::move(session);
-  const absl::Status taken = Take(call.request());
-  if (!taken.ok()) return call.Finish(taken);
+  const absl::Status taken = CatchOutOfMemory([&] {
+    GDNPLAN_ASSIGN_OR_RETURN(session_, registry.Find(call.request().session_id()));
+    return Take(call.request());
+  });
+  if (!taken.ok()) {
+    registry.recorder().Refused(taken);
+    return call.Finish(taken);
+  }
   session_->Submit(*this);
 }
 
 template <typename Call>
 void PlannerService::UnarySubmission<Call>::Done(const absl::StatusOr<PlanResult>& result) {
-  if (result.ok()) Describe(*result, *call_->response().mutable_plan());
-  call_->Finish(result.status());
+  call_->Finish(CatchOutOfMemory([&] {
+    if (result.ok()) Describe(*result, *call_->response().mutable_plan());
+    return result.status();
+  }));
 }
 
 template <typename Call, typename RequestMethod>
@@ -47,15 +53,21 @@ typename Call::Method PlannerService::Make(RequestMethod request, Handler handle
                                            WorkQueue* work) {
   return {.request = Requester<Call>(request),
           .handle =
-              [handler, work](Call& call) {
-                const auto run = [handler, &call] {
+              [this, handler, work](Call& call) {
+                const auto finish = [this, &call](const absl::Status& status) {
+                  if (!status.ok()) registry_.recorder().Refused(status);
+                  call.Finish(status);
+                };
+                const auto run = [handler, finish, &call] {
                   // What nobody waits for any more is not begun.
-                  call.Finish(call.cancelled() ? absl::CancelledError("the caller gave up")
-                                               : handler(call));
+                  finish(CatchOutOfMemory([&] {
+                    return call.cancelled() ? absl::CancelledError("the caller gave up")
+                                            : handler(call);
+                  }));
                 };
                 if (work == nullptr) return run();
-                const absl::Status queued = work->Run(run);
-                if (!queued.ok()) call.Finish(queued);
+                const absl::Status queued = CatchOutOfMemory([&] { return work->Run(run); });
+                if (!queued.ok()) finish(queued);
               },
           .over = nullptr,
           .tokens = options_.tokens};

@@ -19,9 +19,12 @@
 #include "gdnplan/plan/status.h"
 #include "server/device_list.h"
 #include "server/listen_address.h"
+#include "server/metrics/collector.h"
+#include "server/roll_call.h"
 #include "server/shared_memory.h"
 #include "server/tcp_credentials.h"
 #include "server/version.h"
+#include "wire/deadline.h"
 #include "wire/transport.h"
 
 namespace gdnplan::server {
@@ -42,8 +45,6 @@ void SetArguments(const ServerOptions& options, grpc::ServerBuilder& builder) {
   wire::TuneTransport(
       [&builder](const char* name, int value) { builder.AddChannelArgument(name, value); });
   builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0);  // answers are small
-  // A busy port is an error, not a share of its connections.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   // Clients ping idle connections to notice a server that is gone; gRPC's default is to hang up on
   // those that do so more often than every five minutes.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1'000);
@@ -101,6 +102,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   GDNPLAN_ASSIGN_OR_RETURN(SharedMemory probe, MakeProbe(*boot));
   std::unique_ptr<Server> server(new Server(options, std::move(tokens), std::move(probe),
                                             std::move(boot), std::move(devices)));
+  GDNPLAN_RETURN_IF_ERROR(server->StartWatching(options));
   GDNPLAN_RETURN_IF_ERROR(server->Listen(options));
   server->health_.SetServing(true);
   server->registry_.fatal_error().SetHandler(
@@ -127,16 +129,35 @@ Server::~Server() {
   if (server_ != nullptr) Shutdown(std::chrono::milliseconds(0));
 }
 
+absl::Status Server::StartWatching(const ServerOptions& options) {
+  std::shared_ptr<PlanTrace> trace;
+  if (!options.trace_file.empty()) {
+    GDNPLAN_ASSIGN_OR_RETURN(trace, PlanTrace::Create(options.trace_file));
+    registry_.recorder().SetTrace(trace);
+  }
+  if (options.metrics_listen.empty()) return absl::OkStatus();
+  GDNPLAN_ASSIGN_OR_RETURN(
+      metrics_, MetricsEndpoint::Open(
+                    options.metrics_listen,
+                    std::make_shared<MetricsCollector>(
+                        registry_, [this] { return health_.serving(); }, std::move(trace))));
+  metrics_host_ = options.metrics_listen.substr(0, options.metrics_listen.rfind(':'));
+  return absl::OkStatus();
+}
+
+std::string Server::MetricsUrl() const {
+  if (metrics_ == nullptr) return "";
+  return absl::StrCat("http://", metrics_host_, ":", metrics_->port(), "/metrics");
+}
+
 absl::Status Server::Listen(const ServerOptions& options) {
   std::vector<ListenAddress> addresses;
-  std::vector<std::string> sockets;
   for (const std::string& text : options.listen) {
     GDNPLAN_ASSIGN_OR_RETURN(addresses.emplace_back(), ListenAddress::Parse(text));
     if (!addresses.back().is_unix()) continue;
     GDNPLAN_ASSIGN_OR_RETURN(UnixSocketClaim claim,
                              UnixSocketClaim::Take(addresses.back().socket_path));
     claims_.push_back(std::move(claim));
-    sockets.push_back(addresses.back().socket_path);
   }
   GDNPLAN_ASSIGN_OR_RETURN(const auto tcp_credentials, TcpCredentials(options.access, addresses));
   if (const int removed = RemoveAbandonedSharedMemory("gdnplan-"); removed > 0) {
@@ -153,26 +174,11 @@ absl::Status Server::Listen(const ServerOptions& options) {
     threads_.push_back(std::make_unique<CompletionThread>(builder.AddCompletionQueue(),
                                                           options.poll, /*always_on=*/i == 0));
   }
-  // gRPC sets a port only once it is bound, one after the other.
-  std::vector<int> ports(addresses.size(), -1);
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    if (addresses[i].is_unix()) {
-      ports[i] = 0;
-    } else {
-      builder.AddListeningPort(addresses[i].target(), tcp_credentials, &ports[i]);
-    }
-  }
-  GDNPLAN_RETURN_IF_ERROR(connections_.Listen(sockets, options.access.allowed_users, builder));
+  GDNPLAN_ASSIGN_OR_RETURN(
+      const std::vector<int> ports,
+      connections_.Listen(addresses, options.access.allowed_users, tcp_credentials, builder));
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr) {
-    const auto failed = std::find(ports.begin(), ports.end(), -1) - ports.begin();
-    const std::string which = static_cast<size_t>(failed) < addresses.size()
-                                  ? options.listen[static_cast<size_t>(failed)]
-                                  : absl::StrJoin(options.listen, ", ");
-    return absl::FailedPreconditionError(
-        absl::StrCat("listen: cannot listen on ", which,
-                     "; is the port in use, or the host not this machine's?"));
-  }
+  if (server_ == nullptr) return absl::InternalError("listen: gRPC does not start");
   for (size_t i = 0; i < addresses.size(); ++i) {
     addresses_.push_back(addresses[i].ToString(ports[i]));
   }
@@ -188,11 +194,25 @@ std::string Server::StartupLine() const {
       absl::StrJoin(registry_.devices(), ", ",
                     [](std::string* out, const auto& device) { *out += device->info().id; });
   return absl::StrCat("gdnplan-server ", kVersion, " serving on ", absl::StrJoin(addresses_, ", "),
-                      ", devices: ", devices);
+                      ", devices: ", devices,
+                      metrics_ == nullptr ? "" : absl::StrCat(", metrics: ", MetricsUrl()));
 }
 
 std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
   return server_->InProcessChannel(grpc::ChannelArguments());
+}
+
+absl::Status Server::CheckThreads(std::chrono::milliseconds limit) {
+  GDNPLAN_RETURN_IF_ERROR(registry_.fatal_error().error());
+  RollCall roll;
+  for (size_t i = 0; i < threads_.size(); ++i) {
+    threads_[i]->Ping(roll.Expect(absl::StrCat("RPC thread ", i)));
+  }
+  registry_.Ping(roll.Expect("the thread of waiting plans"));
+  const std::vector<std::string> missing = roll.Missing(limit);
+  if (missing.empty()) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("no sign within ", limit.count(), " ms of ", absl::StrJoin(missing, ", ")));
 }
 
 int Server::num_calls() const {
@@ -208,7 +228,7 @@ bool Server::StopRpcs(std::chrono::milliseconds grace) {
   constexpr std::chrono::seconds kCancel{1};
   auto done = std::make_shared<std::atomic<bool>>(false);
   std::thread closer([server = server_.get(), grace, done] {
-    server->Shutdown(std::chrono::system_clock::now() + grace);
+    server->Shutdown(wire::DeadlineIn(grace));
     *done = true;
   });
   const Clock::time_point end = Clock::now() + grace + kCancel;

@@ -15,11 +15,12 @@
 #include "absl/status/statusor.h"
 #include "server/access_options.h"
 #include "server/fill_mode.h"
+#include "server/metrics/endpoint.h"
 #include "server/planner_service.h"
 #include "server/rpc/completion_thread.h"
+#include "server/rpc/connections.h"
 #include "server/rpc/health_service.h"
 #include "server/rpc/poll_mode.h"
-#include "server/rpc/unix_connections.h"
 #include "server/session_registry.h"
 #include "server/shared_memory.h"
 #include "server/token_file.h"
@@ -38,6 +39,8 @@ struct ServerOptions {
   StreamLimits streams;
   LeaseTimes lease;
   int max_message_bytes = 64 << 20;
+  std::string metrics_listen;  // IP:PORT; empty: no metrics
+  std::string trace_file;      // empty: no trace
   // Called once, with health off already, when a device's error means that this process has to end
   // (see FatalError): must not block, nor wait for the server.
   std::function<void(const absl::Status& error)> on_fatal_error;
@@ -59,7 +62,12 @@ class Server {
   // As clients connect to them, in the options' order.
   const std::vector<std::string>& addresses() const { return addresses_; }
   SessionRegistry& registry() { return registry_; }
+  // "http://127.0.0.1:9400/metrics", or nothing.
+  std::string MetricsUrl() const;
   std::shared_ptr<grpc::Channel> InProcessChannel();
+  // Whether it does its work: every thread that RPCs and sessions depend on comes around within the
+  // limit, and no GPU is lost. Unavailable names those that do not. Not after Shutdown began.
+  absl::Status CheckThreads(std::chrono::milliseconds limit);
 
   // Health goes off, no session is opened and no RPC accepted any more; those under way have
   // `grace` to finish. Then sessions are closed and sockets removed. Once only. False: gRPC does
@@ -71,6 +79,8 @@ class Server {
   Server(const ServerOptions& options, std::unique_ptr<TokenFile> tokens, SharedMemory probe,
          std::shared_ptr<Boot> boot, Session::Devices devices);
   absl::Status Listen(const ServerOptions& options);
+  // Before the first session.
+  absl::Status StartWatching(const ServerOptions& options);
   int num_calls() const;
   // Whether gRPC ended in time.
   bool StopRpcs(std::chrono::milliseconds grace);
@@ -80,12 +90,14 @@ class Server {
   SessionRegistry registry_;
   PlannerService service_;
   HealthService health_;
+  std::unique_ptr<MetricsEndpoint> metrics_;  // may be none
+  std::string metrics_host_;
   std::vector<UnixSocketClaim> claims_;
   std::vector<std::string> addresses_;
   // Last, for they use the others; and the threads go after the server.
   CompletionThreads threads_;
   std::unique_ptr<grpc::Server> server_;
-  UnixConnections connections_;
+  Connections connections_;
 };
 
 }  // namespace gdnplan::server

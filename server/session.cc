@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gdnplan/plan/status.h"
 #include "gdnplan/plan/validate.h"
+#include "server/out_of_memory.h"
 
 namespace gdnplan::server {
 namespace {
@@ -36,12 +37,14 @@ absl::StatusOr<std::shared_ptr<Session>> Session::Create(SessionIdentity identit
   GDNPLAN_RETURN_IF_ERROR(plan::ValidateConfig(options.config));
   GDNPLAN_ASSIGN_OR_RETURN(const plan::ArenaLayout layout,
                            plan::ArenaLayout::Create(options.config, options.num_slots));
-  const std::shared_ptr<Session> session(
-      new Session(std::move(identity), std::move(options), layout, poller, fatal));
-  const absl::Status added = session->AddArenas(devices);
-  if (added.ok()) return session;
-  fatal.Note(added);
-  return added;
+  return CatchOutOfMemory([&]() -> absl::StatusOr<std::shared_ptr<Session>> {
+    const std::shared_ptr<Session> session(
+        new Session(std::move(identity), std::move(options), layout, poller, fatal));
+    const absl::Status added = session->AddArenas(devices);
+    if (added.ok()) return session;
+    fatal.Note(added);
+    return added;
+  });
 }
 
 absl::Status Session::AddArenas(const Devices& devices) {
@@ -74,18 +77,36 @@ absl::Status Session::AddArenas(const Devices& devices) {
 
 void Session::Submit(SessionCall& call) {
   call.start_ = Clock::now();
+  call.begun_ = call.enqueued_ = {};
   leases_.Renew(call.start_);
   CallList done;
   std::unique_ptr<SlotRing> ended;
   bool watch = false;
   {
     MutexLock lock(mutex_);
-    Admit(call, done);
+    try {
+      Admit(call, done);
+    } catch (const std::bad_alloc&) {
+      // Only what comes before the call is answered, or waits, takes memory.
+      Answer(call, OutOfMemory(), done);
+    }
     ended = TakeEndedRing(call.start_);
     if (!watched_ && Waits()) watched_ = watch = true;
   }
-  if (watch) poller_.Watch(shared_from_this());
+  if (watch) Watch(done);
   done.AnswerAll();
+}
+
+void Session::Watch(CallList& done) {
+  try {
+    poller_.Watch(shared_from_this());
+  } catch (const std::bad_alloc&) {
+    MutexLock lock(mutex_);
+    watched_ = false;
+    // Nobody would look after them.
+    while (!waiting_.empty()) Answer(waiting_.Pop(), OutOfMemory(), done);
+    while (!finishing_.empty()) Answer(finishing_.Pop(), OutOfMemory(), done);
+  }
 }
 
 void Session::Admit(SessionCall& call, CallList& done) {
@@ -105,6 +126,12 @@ void Session::Admit(SessionCall& call, CallList& done) {
   }
 }
 
+absl::Status Session::SlotBusy(std::string_view why) const {
+  return plan::RetryAfter(
+      absl::ResourceExhaustedError(absl::StrCat("slot busy: ", plan::ToAbsl(why))),
+      options_.slot_wait);
+}
+
 bool Session::CanExecute(const SessionCall& call) const {
   if (std::holds_alternative<UpdateInput>(call.input)) return ring_->CanUpdate();
   return waiting_.empty() && ring_->NextSlotFree();
@@ -117,11 +144,11 @@ void Session::Enqueue(SessionCall& call, CallList& done) {
     if (!valid.ok()) return Answer(call, std::move(valid), done);
   }
   if (waiting_.size() >= kMaxWaiting) {
-    return Answer(call,
-                  absl::ResourceExhaustedError(absl::StrCat(
-                      "slot busy: ", kMaxWaiting,
-                      " requests of this session wait already; ask for the next one later")),
-                  done);
+    return Answer(
+        call,
+        SlotBusy(absl::StrCat(
+            kMaxWaiting, " requests of this session wait already; ask for the next one later")),
+        done);
   }
   call.deadline_ = call.start_ + options_.slot_wait;
   waiting_.Push(call);
@@ -130,9 +157,15 @@ void Session::Enqueue(SessionCall& call, CallList& done) {
 void Session::Execute(SessionCall& call, CallList& done) {
   const auto* batch = std::get_if<plan::BatchView>(&call.input);
   const auto* update = std::get_if<UpdateInput>(&call.input);
-  absl::StatusOr<PlanResult> result =
-      batch != nullptr ? ring_->Plan(*batch)
-                       : ring_->Update(update->plan_id, update->group, update->table);
+  call.begun_ = Clock::now();
+  absl::StatusOr<PlanResult> result = OutOfMemory();
+  try {
+    result = batch != nullptr ? ring_->Plan(*batch)
+                              : ring_->Update(update->plan_id, update->group, update->table);
+  } catch (const std::bad_alloc&) {
+    // It came before the first write.
+  }
+  call.enqueued_ = Clock::now();
   if (result.ok()) {
     for (PlanFollower* follower : followers_) follower->OnPlan(*result);
   }
@@ -204,12 +237,12 @@ void Session::AdvanceWaiting(Clock::time_point now, CallList& done) {
       Answer(call, failure, done);
       EndAfterFailure(failure, done);
     } else {
-      Answer(call,
-             absl::ResourceExhaustedError(absl::StrCat(
-                 "slot busy: ", ring_->DescribeBusy(), " within slot_wait_ms ",
-                 options_.slot_wait.count(),
-                 "; consume the plan, or open the session with more num_slots or slot_wait_ms")),
-             done);
+      const auto busy = [this, ring = ring_.get()] {
+        return SlotBusy(absl::StrCat(
+            ring->DescribeBusy(), " within slot_wait_ms ", options_.slot_wait.count(),
+            "; consume the plan, or open the session with more num_slots or slot_wait_ms"));
+      };
+      Answer(call, CatchOutOfMemory(busy), done);
     }
   }
 }
@@ -235,11 +268,12 @@ void Session::AdvanceFinishing(Clock::time_point now, CallList& done) {
     } else if (now < call.deadline_) {
       finishing_.Push(call);
     } else {
-      Answer(call,
-             absl::DeadlineExceededError(absl::StrCat(
-                 "plan ", call.result_->plan_id, ": its bytes were not there after ",
-                 kFinishTimeout.count(), " s; the device hangs, or waits for the slot's consumer")),
-             done);
+      const absl::Status late = CatchOutOfMemory([&] {
+        return absl::DeadlineExceededError(absl::StrCat(
+            "plan ", call.result_->plan_id, ": its bytes were not there after ",
+            kFinishTimeout.count(), " s; the device hangs, or waits for the slot's consumer"));
+      });
+      Answer(call, late, done);
     }
   }
 }
@@ -274,7 +308,11 @@ absl::StatusOr<uint64_t> Session::Follow(PlanFollower& follower) {
                                                      " follow this session already, which is the ",
                                                      "limit; end one"));
   }
-  followers_.push_back(&follower);
+  try {
+    followers_.push_back(&follower);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory();
+  }
   return counts_.last_plan_id;
 }
 
@@ -284,27 +322,11 @@ void Session::Unfollow(PlanFollower& follower) {
 }
 
 absl::Status Session::ReleaseConsumers(const std::vector<std::string>& device_ids) {
-  CallList done;
-  std::unique_ptr<SlotRing> ended;
-  absl::Status status;
-  {
-    MutexLock lock(mutex_);
-    status = end_;
-    if (status.ok()) status = ring_->CheckDevices(device_ids);
-    for (const std::string& id : device_ids) {
-      if (status.ok()) status = ring_->ReleaseConsumer(id);
-    }
-    fatal_.Note(status);
-    if (ring_ != nullptr && ring_->failed()) EndAfterFailure(status, done);
-    ended = TakeEndedRing(Clock::now());
-  }
-  done.AnswerAll();
-  return status;
-}
-
-void Session::ReleaseAllConsumers() {
   MutexLock lock(mutex_);
-  if (ring_ != nullptr) ring_->ReleaseAllConsumers();
+  GDNPLAN_RETURN_IF_ERROR(end_);
+  GDNPLAN_RETURN_IF_ERROR(ring_->CheckDevices(device_ids));
+  for (const std::string& id : device_ids) ring_->ReleaseConsumer(id);
+  return absl::OkStatus();
 }
 
 void Session::Promise(uint64_t timeline_value) {
@@ -314,10 +336,13 @@ void Session::Promise(uint64_t timeline_value) {
 
 void Session::EndAfterFailure(const absl::Status& failure, CallList& done) {
   fatal_.Note(failure);
-  End(absl::FailedPreconditionError(absl::StrCat("session: a device failed and ended it (",
-                                                 failure.message(),
-                                                 "); close it and open a new one")),
-      done);
+  if (options_.recorder != nullptr) options_.recorder->DeviceFailed();
+  const absl::Status reason = CatchOutOfMemory([&] {
+    return absl::FailedPreconditionError(absl::StrCat("session: a device failed and ended it (",
+                                                      failure.message(),
+                                                      "); close it and open a new one"));
+  });
+  End(reason, done);
 }
 
 void Session::End(const absl::Status& reason, CallList& done) {
@@ -339,8 +364,29 @@ void Session::Answer(SessionCall& call, absl::StatusOr<PlanResult> result, CallL
   } else {
     ++counts_.num_refused;
   }
+  if (options_.recorder != nullptr) Record(call, result);
   call.result_ = std::move(result);
   done.Push(call);
+}
+
+void Session::Record(const SessionCall& call, const absl::StatusOr<PlanResult>& result) const {
+  CallRecord record{
+      .kind = std::holds_alternative<UpdateInput>(call.input) ? CallKind::kUpdate : CallKind::kPlan,
+      .code = result.status().code(),
+      .session = identity_.number,
+      .times = {.received = call.received,
+                .submitted = call.start_,
+                .begun = call.begun_,
+                .enqueued = call.enqueued_,
+                .answered = last_used_}};
+  if (result.ok()) {
+    record.plan_id = result->plan_id;
+    record.slot = result->slot;
+    record.counts = result->counts;
+  } else {
+    options_.recorder->Refused(result.status());
+  }
+  options_.recorder->Record(record);
 }
 
 std::unique_ptr<SlotRing> Session::TakeEndedRing(Clock::time_point now) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,6 +20,7 @@
 #include "server/lease.h"
 #include "server/mutex.h"
 #include "server/plan_follower.h"
+#include "server/plan_recorder.h"
 #include "server/session_call.h"
 #include "server/session_leases.h"
 #include "server/session_poller.h"
@@ -37,6 +39,7 @@ struct SessionOptions {
   // The server's.
   LeaseTimes lease;
   size_t max_followers = 64;
+  PlanRecorder* recorder = nullptr;  // of every answered call; none: nobody records
 };
 
 // How the registry tells it apart.
@@ -99,10 +102,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void Unfollow(PlanFollower& follower);
 
   // Another process consumes from now on on these devices: what the last one left counts as
-  // consumed. InvalidArgument when the session is not there; an error of a device.
+  // consumed. InvalidArgument when the session is not there.
   absl::Status ReleaseConsumers(const std::vector<std::string>& device_ids);
-  // On all devices, as far as they work: before the memory of any session goes.
-  void ReleaseAllConsumers();
   // See DeviceArena::Promise; apart from a call.
   void Promise(uint64_t timeline_value);
 
@@ -130,6 +131,9 @@ class Session : public std::enable_shared_from_this<Session> {
           SessionPoller& poller, FatalError& fatal);
   absl::Status AddArenas(const Devices& devices);
 
+  absl::Status SlotBusy(std::string_view why) const;
+  // The poller looks after calls that wait. With no lock held.
+  void Watch(CallList& done);
   bool Waits() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether a deferred write was enqueued.
   bool AdvanceDeferred(CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -146,6 +150,8 @@ class Session : public std::enable_shared_from_this<Session> {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void End(const absl::Status& reason, CallList& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(SessionCall& call, absl::StatusOr<PlanResult> result, CallList& done)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Record(const SessionCall& call, const absl::StatusOr<PlanResult>& result) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The memory of a session that ended, once nobody needs it. Destroy it with no lock held: that
   // may wait for a device.

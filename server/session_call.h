@@ -44,6 +44,8 @@ class SessionCall {
   // Taken note of as the call arrives, whatever becomes of it; see DeviceArena::Promise. 0:
   // nothing.
   uint64_t consumption_promised = 0;
+  // When its message was about to be parsed, for the record; the epoch: it came without one.
+  Clock::time_point received;
 
  protected:
   SessionCall() = default;
@@ -54,6 +56,8 @@ class SessionCall {
 
   SessionCall* next_ = nullptr;
   Clock::time_point start_;
+  Clock::time_point begun_;
+  Clock::time_point enqueued_;
   Clock::time_point deadline_;
   absl::StatusOr<PlanResult> result_;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "server/session.h"
@@ -43,12 +44,30 @@ void SessionPoller::Watch(std::shared_ptr<Session> session) {
   wake_.NotifyOne();
 }
 
+void SessionPoller::Ping(std::function<void()> pong) {
+  {
+    MutexLock lock(mutex_);
+    pings_.push_back(std::move(pong));
+  }
+  wake_.NotifyOne();
+}
+
 bool SessionPoller::Collect(Sessions& sessions) {
-  MutexLock lock(mutex_);
-  while (!stop_ && sessions.empty() && newcomers_.empty()) wake_.Wait(mutex_);
-  if (stop_) return false;
-  std::move(newcomers_.begin(), newcomers_.end(), std::back_inserter(sessions));
-  newcomers_.clear();
+  Pings pings;
+  {
+    MutexLock lock(mutex_);
+    while (!stop_ && sessions.empty() && newcomers_.empty() && pings_.empty()) wake_.Wait(mutex_);
+    if (stop_) return false;
+    try {
+      sessions.reserve(sessions.size() + newcomers_.size());
+      std::move(newcomers_.begin(), newcomers_.end(), std::back_inserter(sessions));
+      newcomers_.clear();
+    } catch (const std::bad_alloc&) {
+      wake_.WaitFor(mutex_, kLongest);  // the next time again
+    }
+    pings.swap(pings_);
+  }
+  for (const auto& pong : pings) pong();
   return true;
 }
 

@@ -3,14 +3,17 @@
 #include "server/session_registry.h"
 
 #include <algorithm>
-#include <iterator>
+#include <new>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gdnplan/plan/arena.h"
 #include "gdnplan/plan/status.h"
 #include "gdnplan/plan/validate.h"
+#include "server/out_of_memory.h"
+#include "server/shutting_down.h"
 
 namespace gdnplan::server {
 namespace {
@@ -31,8 +34,6 @@ constexpr std::chrono::milliseconds kShortestReap{5};
 constexpr std::chrono::milliseconds kLongestReap{1'000};
 constexpr std::chrono::milliseconds kStoodStill{500};
 
-absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutting down"); }
-
 }  // namespace
 
 SessionRegistry::SessionRegistry(std::shared_ptr<Boot> boot, Session::Devices devices,
@@ -42,42 +43,57 @@ SessionRegistry::SessionRegistry(std::shared_ptr<Boot> boot, Session::Devices de
       limits_(limits),
       lease_(lease),
       on_lapse_(std::move(on_lapse)),
-      reaper_([this] { RunReaper(); }) {}
+      reaper_([this] { RunReaper(); }) {
+  OutOfMemory();  // while there is some
+}
 
 SessionRegistry::~SessionRegistry() { CloseAll(); }
 
 absl::StatusOr<std::shared_ptr<Session>> SessionRegistry::Open(
+    SessionOptions options, const std::vector<std::string>& device_ids) {
+  return CatchOutOfMemory([&] { return OpenOne(std::move(options), device_ids); });
+}
+
+absl::StatusOr<std::shared_ptr<Session>> SessionRegistry::OpenOne(
     SessionOptions options, const std::vector<std::string>& device_ids) {
   GDNPLAN_ASSIGN_OR_RETURN(const Session::Devices devices, FindDevices(device_ids));
   GDNPLAN_RETURN_IF_ERROR(plan::ValidateConfig(options.config));
   GDNPLAN_ASSIGN_OR_RETURN(const plan::ArenaLayout layout,
                            plan::ArenaLayout::Create(options.config, options.num_slots));
   GDNPLAN_RETURN_IF_ERROR(CheckLimits(limits_, options.config, layout));
+  GDNPLAN_ASSIGN_OR_RETURN(const RandomId id, MakeRandomId());
+  SessionIdentity identity{.id = ToHex(id)};
+  Sessions entry;
+  Holder& holder = entry[identity.id];
+  holder.emplace_back();
   const Share share = {devices, static_cast<uint64_t>(layout.arena_bytes)};
-  GDNPLAN_ASSIGN_OR_RETURN(SessionIdentity identity, Reserve(share));
+  // From here on nothing but Create fails.
+  GDNPLAN_ASSIGN_OR_RETURN(identity.number, Reserve(share));
   options.lease = lease_;
   options.max_followers = static_cast<size_t>(limits_.max_followers);
+  options.recorder = &recorder_;
   // Without the lock: this takes long, and other sessions must not notice.
   absl::StatusOr<std::shared_ptr<Session>> session =
       Session::Create(std::move(identity), std::move(options), devices, poller_, fatal_);
   if (!session.ok()) {
     ReleaseSession();
-    ReleaseBytes(share);
+    ReleaseBytes(devices, share.bytes);
     return session;
   }
-  bool stopped = false;
+  holder.front() = *session;
   {
     MutexLock lock(mutex_);
-    stopped = stopped_;
-    if (!stopped) sessions_.emplace((*session)->id(), *session);
+    if (!stopped_) {
+      sessions_.merge(entry);
+      ++num_opened_;
+      return session;
+    }
   }
-  if (!stopped) return session;
-  Finish(*std::move(session), ShuttingDown(), /*at_once=*/true);
+  Finish(std::move(holder), ShuttingDown(), /*at_once=*/true);
   return ShuttingDown();
 }
 
-absl::StatusOr<SessionIdentity> SessionRegistry::Reserve(const Share& share) {
-  GDNPLAN_ASSIGN_OR_RETURN(const RandomId id, MakeRandomId());
+absl::StatusOr<uint64_t> SessionRegistry::Reserve(const Share& share) {
   MutexLock lock(mutex_);
   if (stopped_) return ShuttingDown();
   if (reserved_ >= limits_.max_sessions) {
@@ -97,7 +113,7 @@ absl::StatusOr<SessionIdentity> SessionRegistry::Reserve(const Share& share) {
     device_bytes_[device.get()] += share.bytes;
   }
   ++reserved_;
-  return SessionIdentity{.id = ToHex(id), .number = ++last_number_};
+  return ++last_number_;
 }
 
 void SessionRegistry::ReleaseSession() {
@@ -105,11 +121,9 @@ void SessionRegistry::ReleaseSession() {
   --reserved_;
 }
 
-void SessionRegistry::ReleaseBytes(const Share& share) {
+void SessionRegistry::ReleaseBytes(const Session::Devices& devices, uint64_t bytes) {
   MutexLock lock(mutex_);
-  for (const std::shared_ptr<Device>& device : share.devices) {
-    device_bytes_[device.get()] -= share.bytes;
-  }
+  for (const std::shared_ptr<Device>& device : devices) device_bytes_[device.get()] -= bytes;
 }
 
 absl::StatusOr<Session::Devices> SessionRegistry::FindDevices(
@@ -126,7 +140,8 @@ absl::StatusOr<Session::Devices> SessionRegistry::FindDevices(
           devices_, ", ", [](std::string* out, const auto& d) { *out += d->info().id; });
       return plan::InvalidElement(
           "devices", field_index,
-          absl::StrCat("no such device (got ", ids[i].substr(0, 64), "); this server has ", known));
+          absl::StrCat("no such device (got ", absl::CHexEscape(ids[i].substr(0, 64)),
+                       "); this server has ", known));
     }
     if (std::find(found.begin(), found.end(), *device) != found.end()) {
       return plan::InvalidElement("devices", field_index,
@@ -141,7 +156,7 @@ absl::StatusOr<std::shared_ptr<Session>> SessionRegistry::Find(std::string_view 
   MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return NoSuchSession();
-  return found->second;
+  return found->second.front();
 }
 
 absl::StatusOr<std::shared_ptr<Session>> SessionRegistry::FindAny(std::string_view id) const {
@@ -155,58 +170,62 @@ absl::StatusOr<std::shared_ptr<Session>> SessionRegistry::FindAny(std::string_vi
 }
 
 absl::Status SessionRegistry::Close(std::string_view id) {
-  std::shared_ptr<Session> session;
+  const absl::Status reason = NoSuchSession();
+  Holder session;
   {
     MutexLock lock(mutex_);
     const auto found = sessions_.find(id);
-    if (found == sessions_.end()) return NoSuchSession();
+    if (found == sessions_.end()) return reason;
     session = std::move(found->second);
     sessions_.erase(found);
   }
-  Finish(std::move(session), NoSuchSession());
+  Finish(std::move(session), reason);
   return absl::OkStatus();
 }
 
-void SessionRegistry::Finish(std::shared_ptr<Session> session, const absl::Status& reason,
-                             bool at_once) {
-  session->Close(reason);
+void SessionRegistry::Finish(Holder session, const absl::Status& reason, bool at_once) {
+  session.front()->Close(reason);
   ReleaseSession();
   {
     MutexLock lock(mutex_);
-    ended_.push_back(std::move(session));
+    ended_.splice(ended_.end(), session);
   }
   FreeEnded(Clock::now(), at_once);
 }
 
 void SessionRegistry::FreeEnded(Clock::time_point now, bool at_once) {
-  std::vector<std::shared_ptr<Session>> ended;
+  Holder ended;
   {
     MutexLock lock(mutex_);
     ended.swap(ended_);
   }
   std::erase_if(ended, [&](const std::shared_ptr<Session>& session) {
     if (!session->FreeMemory(now, at_once)) return false;
-    ReleaseBytes({session->devices(), static_cast<uint64_t>(session->layout().arena_bytes)});
+    ReleaseBytes(session->devices(), static_cast<uint64_t>(session->layout().arena_bytes));
     return true;
   });
   MutexLock lock(mutex_);
-  std::move(ended.begin(), ended.end(), std::back_inserter(ended_));
+  ended_.splice(ended_.end(), ended);
+}
+
+SessionRegistry::Holder SessionRegistry::TakeLapsed(Clock::time_point now) {
+  MutexLock lock(mutex_);
+  const auto found = std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+    return entry.second.front()->leases().Lapsed(now);
+  });
+  if (found == sessions_.end()) return {};
+  Holder session = std::move(found->second);
+  sessions_.erase(found);
+  ++num_lapsed_;
+  return session;
 }
 
 void SessionRegistry::Reap(Clock::time_point now) {
-  std::vector<std::shared_ptr<Session>> lapsed;
-  {
-    MutexLock lock(mutex_);
-    std::erase_if(sessions_, [&](const auto& entry) {
-      if (!entry.second->leases().Lapsed(now)) return false;
-      lapsed.push_back(entry.second);
-      return true;
-    });
-    num_lapsed_ += lapsed.size();
-  }
-  for (std::shared_ptr<Session>& session : lapsed) {
+  const absl::Status reason = LeaseLapsed();
+  for (Holder lapsed = TakeLapsed(now); !lapsed.empty(); lapsed = TakeLapsed(now)) {
+    const std::shared_ptr<Session> session = lapsed.front();
+    Finish(std::move(lapsed), reason);
     if (on_lapse_) on_lapse_(*session);
-    Finish(std::move(session), LeaseLapsed());
   }
   FreeEnded(now);
 }
@@ -222,18 +241,30 @@ void SessionRegistry::RunReaper() {
       if (stopped_) return;
     }
     const Clock::time_point now = Clock::now();
-    // Stopped, or starved: whoever gave a sign meanwhile could not be heard.
-    if (now - last > interval + kStoodStill) {
-      for (const std::shared_ptr<Session>& session : List()) session->leases().RenewAll(now);
+    try {
+      // Stopped, or starved: whoever gave a sign meanwhile could not be heard.
+      if (now - last > interval + kStoodStill) {
+        for (const std::shared_ptr<Session>& session : List()) session->leases().RenewAll(now);
+      }
+      Reap(now);
+    } catch (const std::bad_alloc&) {
+      continue;  // the next time again
     }
-    Reap(now);
     last = Clock::now();
   }
 }
 
-uint64_t SessionRegistry::num_lapsed() const {
+SessionRegistry::Counts SessionRegistry::counts() const {
   MutexLock lock(mutex_);
-  return num_lapsed_;
+  Counts counts{.opened = num_opened_,
+                .lapsed = num_lapsed_,
+                .open = sessions_.size(),
+                .ended = ended_.size()};
+  for (const std::shared_ptr<Device>& device : devices_) {
+    const auto bytes = device_bytes_.find(device.get());
+    counts.device_bytes.push_back(bytes == device_bytes_.end() ? 0 : bytes->second);
+  }
+  return counts;
 }
 
 void SessionRegistry::StopOpening() {
@@ -242,17 +273,13 @@ void SessionRegistry::StopOpening() {
 }
 
 void SessionRegistry::CloseAll() {
-  std::map<std::string, std::shared_ptr<Session>, std::less<>> sessions;
+  Sessions sessions;
   {
     MutexLock lock(mutex_);
     stopped_ = true;
     sessions.swap(sessions_);
-    for (const std::shared_ptr<Session>& session : ended_) session->ReleaseAllConsumers();
   }
   wake_.NotifyAll();
-  // First let go whatever waits for a consumer: freeing one session's memory can wait for all work
-  // on the device, another session's too.
-  for (const auto& [id, session] : sessions) session->ReleaseAllConsumers();
   if (reaper_.joinable()) reaper_.join();
   for (auto& [id, session] : sessions) Finish(std::move(session), ShuttingDown(), true);
   FreeEnded(Clock::now(), /*at_once=*/true);
@@ -262,7 +289,7 @@ std::vector<std::shared_ptr<Session>> SessionRegistry::List() const {
   std::vector<std::shared_ptr<Session>> list;
   {
     MutexLock lock(mutex_);
-    for (const auto& [id, session] : sessions_) list.push_back(session);
+    for (const auto& [id, session] : sessions_) list.push_back(session.front());
   }
   std::sort(list.begin(), list.end(),
             [](const auto& a, const auto& b) { return a->number() < b->number(); });

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -67,9 +69,22 @@ class SessionRegistry {
   const Session::Devices& devices() const { return devices_; }
   const Limits& limits() const { return limits_; }
   const LeaseTimes& lease() const { return lease_; }
-  uint64_t num_lapsed() const;
+  struct Counts {
+    uint64_t opened = 0;  // so far
+    uint64_t lapsed = 0;  // so far
+    size_t open = 0;
+    size_t ended = 0;                         // and still with memory
+    std::vector<uint64_t> device_bytes = {};  // of all sessions, in the order of devices()
+  };
+  Counts counts() const;
+  uint64_t num_lapsed() const { return counts().lapsed; }
   // What the sessions' devices met.
   FatalError& fatal_error() { return fatal_; }
+  // What the sessions did.
+  PlanRecorder& recorder() { return recorder_; }
+  const PlanRecorder& recorder() const { return recorder_; }
+  // The one thread that all sessions' waiting calls depend on calls it, soon.
+  void Ping(std::function<void()> pong) { poller_.Ping(std::move(pong)); }
 
  private:
   absl::StatusOr<Session::Devices> FindDevices(const std::vector<std::string>& ids) const;
@@ -78,13 +93,23 @@ class SessionRegistry {
     Session::Devices devices;
     uint64_t bytes = 0;  // on each
   };
-  absl::StatusOr<SessionIdentity> Reserve(const Share& share);
+  // A list of one, so that a session goes from one place to another without an allocation, which
+  // could fail.
+  using Holder = std::list<std::shared_ptr<Session>>;
+  using Sessions = std::map<std::string, Holder, std::less<>>;
+
+  absl::StatusOr<std::shared_ptr<Session>> OpenOne(SessionOptions options,
+                                                   const std::vector<std::string>& device_ids);
+  // The session's number.
+  absl::StatusOr<uint64_t> Reserve(const Share& share);
   // Gives back one session, and the bytes, which may be later.
   void ReleaseSession();
-  void ReleaseBytes(const Share& share);
+  void ReleaseBytes(const Session::Devices& devices, uint64_t bytes);
   // A session that was taken out of sessions_. Frees its memory, or keeps it until that may go.
-  void Finish(std::shared_ptr<Session> session, const absl::Status& reason, bool at_once = false);
+  void Finish(Holder session, const absl::Status& reason, bool at_once = false);
   void FreeEnded(Clock::time_point now, bool at_once = false);
+  // Nothing: no session's lease has lapsed.
+  Holder TakeLapsed(Clock::time_point now);
   void RunReaper();
 
   const std::shared_ptr<Boot> boot_;
@@ -93,13 +118,15 @@ class SessionRegistry {
   const LeaseTimes lease_;
   const OnLapse on_lapse_;
   FatalError fatal_;
+  PlanRecorder recorder_;
   SessionPoller poller_;
 
   mutable Mutex mutex_;
-  std::map<std::string, std::shared_ptr<Session>, std::less<>> sessions_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::shared_ptr<Session>> ended_ ABSL_GUARDED_BY(mutex_);  // still with memory
+  Sessions sessions_ ABSL_GUARDED_BY(mutex_);
+  Holder ended_ ABSL_GUARDED_BY(mutex_);      // still with memory
   int reserved_ ABSL_GUARDED_BY(mutex_) = 0;  // sessions and those about to be
   std::map<const Device*, uint64_t> device_bytes_ ABSL_GUARDED_BY(mutex_);
+  uint64_t num_opened_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t num_lapsed_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;

@@ -3,14 +3,22 @@
 #include "server/slot_ring.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gdnplan/plan/status.h"
 #include "server/nvtx.h"
+#include "server/out_of_memory.h"
 
 namespace gdnplan::server {
+namespace {
+
+// A look at a value on a device takes some 10 us. One that takes longer is left to the poller.
+constexpr std::chrono::microseconds kLook{50};
+
+}  // namespace
 
 SlotRing::SlotRing(const plan::PlanConfig& config, const plan::ArenaLayout& layout, bool guarded,
                    std::vector<SessionArena> arenas)
@@ -56,11 +64,10 @@ void SlotRing::Promise(uint64_t timeline_value) {
   for (const SessionArena& arena : arenas_) arena.memory->Promise(timeline_value);
 }
 
-absl::Status SlotRing::ReleaseConsumer(const std::string& device_id) {
+void SlotRing::ReleaseConsumer(const std::string& device_id) {
   for (const SessionArena& arena : arenas_) {
-    if (arena.device_id == device_id) return arena.memory->ReleaseConsumer();
+    if (arena.device_id == device_id) arena.memory->ReleaseConsumer();
   }
-  return absl::InternalError("the device was not checked");
 }
 
 absl::Status SlotRing::CheckDevices(const std::vector<std::string>& device_ids) const {
@@ -74,11 +81,6 @@ absl::Status SlotRing::CheckDevices(const std::vector<std::string>& device_ids) 
                                              absl::CHexEscape(device_ids[i].substr(0, 64)), ")"));
   }
   return absl::OkStatus();
-}
-
-void SlotRing::ReleaseAllConsumers() {
-  // A device that cannot any more has nothing left that waits.
-  for (const SessionArena& arena : arenas_) arena.memory->ReleaseConsumer().IgnoreError();
 }
 
 absl::StatusOr<PlanResult> SlotRing::Plan(const plan::BatchView& batch) {
@@ -132,7 +134,8 @@ absl::StatusOr<PlanResult> SlotRing::WriteAll(int32_t index, int32_t group,
                         .input = slot.planner.input(),
                         .layout = slot.planner.layout()};
   for (const SessionArena& arena : arenas_) {
-    const absl::StatusOr<WriteResult> written = arena.memory->Write(write);
+    const absl::StatusOr<WriteResult> written =
+        CatchOutOfMemory([&] { return arena.memory->Write(write); });
     if (!written.ok()) {
       failed_ = true;
       return written.status();
@@ -141,7 +144,18 @@ absl::StatusOr<PlanResult> SlotRing::WriteAll(int32_t index, int32_t group,
     result.fill = written->fill;
     result.complete = result.complete && written->complete;
   }
+  GDNPLAN_RETURN_IF_ERROR(AwaitLooks());
   return result;
+}
+
+absl::Status SlotRing::AwaitLooks() {
+  const auto looking = [](const SessionArena& arena) { return arena.memory->IsLooking(); };
+  if (std::none_of(arenas_.begin(), arenas_.end(), looking)) return absl::OkStatus();
+  const auto end = std::chrono::steady_clock::now() + kLook;
+  while (std::any_of(arenas_.begin(), arenas_.end(), looking) &&
+         std::chrono::steady_clock::now() < end) {
+  }
+  return Advance().status();
 }
 
 bool SlotRing::HasDeferred() const {
@@ -152,7 +166,7 @@ bool SlotRing::HasDeferred() const {
 absl::StatusOr<bool> SlotRing::Advance() {
   bool advanced = false;
   for (const SessionArena& arena : arenas_) {
-    const absl::StatusOr<bool> some = arena.memory->Advance();
+    const absl::StatusOr<bool> some = CatchOutOfMemory([&] { return arena.memory->Advance(); });
     if (!some.ok()) {
       failed_ = true;
       return some.status();
@@ -165,8 +179,9 @@ absl::StatusOr<bool> SlotRing::Advance() {
 absl::Status SlotRing::CheckBusy() {
   const int32_t index = next_index();
   for (const SessionArena& arena : arenas_) {
-    const absl::StatusOr<bool> ready =
-        arena.memory->IsReady(index, slots_[static_cast<size_t>(index)].timeline_value);
+    const absl::StatusOr<bool> ready = CatchOutOfMemory([&] {
+      return arena.memory->IsReady(index, slots_[static_cast<size_t>(index)].timeline_value);
+    });
     if (ready.ok()) continue;
     failed_ = true;
     return ready.status();
@@ -176,7 +191,8 @@ absl::Status SlotRing::CheckBusy() {
 
 absl::StatusOr<bool> SlotRing::IsReady(int32_t slot, uint64_t timeline_value) {
   for (const SessionArena& arena : arenas_) {
-    const absl::StatusOr<bool> ready = arena.memory->IsReady(slot, timeline_value);
+    const absl::StatusOr<bool> ready =
+        CatchOutOfMemory([&] { return arena.memory->IsReady(slot, timeline_value); });
     if (!ready.ok()) failed_ = true;
     if (!ready.ok() || !*ready) return ready;
   }

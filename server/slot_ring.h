@@ -48,8 +48,7 @@ class SlotRing {
   // InvalidArgument ("consumer_of[i]") when the session is not on one of them.
   absl::Status CheckDevices(const std::vector<std::string>& device_ids) const;
   // The device must be one of the session's.
-  absl::Status ReleaseConsumer(const std::string& device_id);
-  void ReleaseAllConsumers();
+  void ReleaseConsumer(const std::string& device_id);
 
   // One group's state indices of a plan that its slot still holds, from a new table.
   // InvalidArgument or FailedPrecondition: refused, and nothing changed.
@@ -84,6 +83,8 @@ class SlotRing {
   int32_t next_index() const;
   const SessionArena* FirstBusyArena() const;
   absl::StatusOr<PlanResult> WriteAll(int32_t index, int32_t group, uint64_t after_consumed);
+  // Waits for the devices' looks at `consumed`, for which the poller would be too slow.
+  absl::Status AwaitLooks();
 
   const plan::ArenaLayout layout_;
   const bool guarded_;

@@ -26,6 +26,7 @@ absl::StatusOr<Completion> FromProto(v1::Completion completion) {
 
 absl::Status Submission::TakeBatch(const v1::Batch& batch, v1::Completion how, uint64_t promised) {
   const NvtxRange range("parse");
+  received = Clock::now();
   GDNPLAN_ASSIGN_OR_RETURN(completion, FromProto(how));
   GDNPLAN_ASSIGN_OR_RETURN(input, wire::FromProto(batch, tables_));
   consumption_promised = promised;
@@ -42,6 +43,7 @@ absl::Status Submission::Take(const v1::PlanStreamRequest& request) {
 
 absl::Status Submission::Take(const v1::UpdateBlockTableRequest& request) {
   const NvtxRange range("parse");
+  received = Clock::now();
   GDNPLAN_ASSIGN_OR_RETURN(completion, FromProto(request.completion()));
   input = UpdateInput{.plan_id = request.plan_id(),
                       .group = request.group(),

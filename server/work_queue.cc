@@ -2,11 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/work_queue.h"
 
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "gdnplan/plan/status.h"
 
 namespace gdnplan::server {
+namespace {
+
+// Tasks are slow: they allocate a device's memory, or free it.
+constexpr std::chrono::milliseconds kRetryDelay{100};
+
+}  // namespace
 
 WorkQueue::WorkQueue(Limits limits) : limits_(limits) {
   for (int i = 0; i < limits_.threads; ++i) threads_.emplace_back([this] { Work(); });
@@ -25,8 +33,10 @@ absl::Status WorkQueue::Run(std::function<void()> task) {
   {
     MutexLock lock(mutex_);
     if (tasks_.size() >= limits_.waiting) {
-      return absl::UnavailableError(absl::StrCat("the server is busy: ", limits_.waiting,
-                                                 " requests of this kind wait; try again"));
+      return plan::RetryAfter(
+          absl::UnavailableError(absl::StrCat("the server is busy: ", limits_.waiting,
+                                              " requests of this kind wait; try again")),
+          kRetryDelay);
     }
     tasks_.push_back(std::move(task));
   }

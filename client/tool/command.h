@@ -25,6 +25,7 @@ struct Connection {
   std::string token_file;
 
   std::string address() const;
+  client::ClientOptions options() const;
   absl::StatusOr<client::Client> Connect() const;
 };
 
@@ -33,6 +34,7 @@ using Action = std::function<absl::StatusOr<int>()>;
 
 // Each adds its subcommand to `app` and sets `action` when it is chosen. All of these outlive
 // parsing.
+void AddHealthCommand(CLI::App& app, const Connection& connection, Action& action);
 void AddInfoCommand(CLI::App& app, const Connection& connection, Action& action);
 void AddLoadCommand(CLI::App& app, const Connection& connection, Action& action);
 void AddPlanCommand(CLI::App& app, const Connection& connection, Action& action);

@@ -16,14 +16,18 @@ std::chrono::milliseconds Milliseconds(double seconds) {
 
 std::string Connection::address() const { return server.empty() ? wire::DefaultAddress() : server; }
 
-absl::StatusOr<client::Client> Connection::Connect() const {
+client::ClientOptions Connection::options() const {
   client::ClientOptions options;
   options.connect_timeout = Milliseconds(connect_timeout_s);
   options.call_deadline = Milliseconds(timeout_s);
   options.open_deadline = Milliseconds(timeout_s);
   options.tls = tls;
   options.token_file = token_file;
-  return client::Client::Connect(server, options);
+  return options;
+}
+
+absl::StatusOr<client::Client> Connection::Connect() const {
+  return client::Client::Connect(server, options());
 }
 
 }  // namespace gdnplan::tool

@@ -70,6 +70,7 @@ int Main(int argc, const char* const* argv) {
   Action action;
   AddConnectionOptions(app, connection);
   AddAccessOptions(app, connection);
+  AddHealthCommand(app, connection, action);
   AddInfoCommand(app, connection, action);
   AddLoadCommand(app, connection, action);
   AddPlanCommand(app, connection, action);
@@ -80,7 +81,9 @@ int Main(int argc, const char* const* argv) {
     return Fail(kUsage, std::string(next.status().message()) + "; see gdnplan --help");
   }
   if (*next == settings::Settings::Next::kExit) return kSuccess;
-  if (!action) return Fail(kUsage, "info, load, plan or verify must be given; see gdnplan --help");
+  if (!action) {
+    return Fail(kUsage, "health, info, load, plan or verify must be given; see gdnplan --help");
+  }
   const absl::StatusOr<int> result = action();
   if (!result.ok()) return Fail(kFailure, std::string(result.status().message()));
   std::cout.flush();

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/completion_thread.h"
 
+#include <grpcpp/alarm.h>
+
 #include <chrono>
 #include <utility>
 
@@ -13,6 +15,29 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 }  // namespace
+
+// Counts as a call, so that the thread polls.
+class CompletionThread::PingTag final : public Tag {
+ public:
+  PingTag(CompletionThread& thread, std::function<void()> pong)
+      : thread_(thread), pong_(std::move(pong)) {
+    thread_.AddCall();
+    alarm_.Set(&thread_.queue(), gpr_inf_past(GPR_CLOCK_MONOTONIC), this);
+  }
+  void Complete(bool /*ok*/) override {
+    pong_();
+    CompletionThread& thread = thread_;
+    delete this;
+    thread.RemoveCall();
+  }
+
+ private:
+  CompletionThread& thread_;
+  const std::function<void()> pong_;
+  grpc::Alarm alarm_;
+};
+
+void CompletionThread::Ping(std::function<void()> pong) { new PingTag(*this, std::move(pong)); }
 
 CompletionThread::CompletionThread(std::unique_ptr<grpc::ServerCompletionQueue> queue,
                                    PollMode mode, bool always_on)

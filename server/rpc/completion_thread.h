@@ -11,6 +11,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -39,7 +40,11 @@ class CompletionThread {
   void RemoveCall();
   int num_calls() const;
 
+  // The thread calls it, soon, whether it has calls or not. Between Start and Stop.
+  void Ping(std::function<void()> pong);
+
  private:
+  class PingTag;
   void Run();
   // Waits until there is something to poll for, or the end.
   void AwaitCalls();

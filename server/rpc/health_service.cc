@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/rpc/health_watch.h"
+#include "server/shutting_down.h"
 
 namespace gdnplan::server {
 namespace {
@@ -48,6 +49,11 @@ void HealthService::Serve(CompletionThread& thread) {
   HealthWatch::Post(*this, thread);
 }
 
+bool HealthService::serving() const {
+  MutexLock lock(mutex_);
+  return serving_ && !stopped_;
+}
+
 void HealthService::SetServing(bool serving) {
   MutexLock lock(mutex_);
   if (std::exchange(serving_, serving) == serving) return;
@@ -60,13 +66,13 @@ void HealthService::Stop() {
   MutexLock lock(mutex_);
   stopped_ = true;
   for (HealthWatch* watch : watches_) {
-    watch->End(absl::UnavailableError("the server is shutting down"));
+    watch->End(ShuttingDown());
   }
 }
 
 absl::Status HealthService::Add(HealthWatch& watch) {
   MutexLock lock(mutex_);
-  if (stopped_) return absl::UnavailableError("the server is shutting down");
+  if (stopped_) return ShuttingDown();
   if (watches_.size() >= kMaxWatches) {
     return absl::ResourceExhaustedError(
         absl::StrCat("watches: ", watches_.size(), " clients watch already; use Check"));

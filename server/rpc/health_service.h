@@ -34,6 +34,7 @@ class HealthService {
   // Answers from now on.
   void Serve(CompletionThread& thread);
   void SetServing(bool serving);
+  bool serving() const;
   // Ends all watches: the server shuts down.
   void Stop();
 

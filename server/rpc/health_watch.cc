@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/health_watch.h"
 
-#include "wire/grpc_status.h"
+#include "server/rpc/error_details.h"
 
 namespace gdnplan::server {
 
@@ -48,7 +48,7 @@ void HealthWatch::Continue() {
   if (end_.has_value()) {
     finished_ = true;
     BeginOperation();
-    writer_.Finish(wire::ToGrpc(*end_), &finish_tag_);
+    writer_.Finish(ToRpcStatus(*end_), &finish_tag_);
   } else if (next_.has_value()) {
     grpc::health::v1::HealthCheckResponse response;
     response.set_status(*next_);

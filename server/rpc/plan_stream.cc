@@ -4,8 +4,10 @@
 
 #include <utility>
 
+#include "gdnplan/plan/status.h"
 #include "server/describe.h"
-#include "wire/grpc_status.h"
+#include "server/out_of_memory.h"
+#include "server/rpc/error_details.h"
 
 namespace gdnplan::server {
 namespace {
@@ -91,39 +93,55 @@ void PlanStream::Refuse(const absl::Status& reason) {
   Continue();
 }
 
+absl::Status PlanStream::TakeSession(const std::string& id) {
+  if (session_ != nullptr) return absl::OkStatus();
+  GDNPLAN_ASSIGN_OR_RETURN(session_, host_.registry().Find(id));
+  session_->leases().Hold();
+  return absl::OkStatus();
+}
+
 void PlanStream::Submit(Item& item) {
-  if (!Deserialize(item.request_bytes, item.request)) {
-    // Whose tag it has, nobody knows.
-    return Refuse(absl::InvalidArgumentError("request: its bytes are no PlanStreamRequest"));
+  const absl::Status parsed = CatchOutOfMemory([&] {
+    if (Deserialize(item.request_bytes, item.request)) return absl::OkStatus();
+    return absl::InvalidArgumentError("request: its bytes are no PlanStreamRequest");
+  });
+  // Whose tag it has, nobody knows.
+  if (!parsed.ok()) return Refuse(parsed);
+  const absl::Status found =
+      CatchOutOfMemory([&] { return TakeSession(item.request.session_id()); });
+  if (!found.ok()) {
+    host_.registry().recorder().Refused(found);
+    Stop(found);
+    return Answer(item, found);
   }
-  if (session_ == nullptr) {
-    absl::StatusOr<std::shared_ptr<Session>> session =
-        host_.registry().Find(item.request.session_id());
-    if (!session.ok()) {
-      Stop(session.status());
-      return Answer(item, session.status());
-    }
-    session_ = *std::move(session);
-    session_->leases().Hold();
+  const absl::Status taken = CatchOutOfMemory([&] { return item.Take(item.request); });
+  if (!taken.ok()) {
+    host_.registry().recorder().Refused(taken);
+    return Answer(item, taken);
   }
-  const absl::Status taken = item.Take(item.request);
-  if (!taken.ok()) return Answer(item, taken);
   BeginOperation();  // until Done
   session_->Submit(item);
 }
 
 void PlanStream::Answer(Item& item, const absl::StatusOr<PlanResult>& result) {
-  item.response.set_tag(item.request.tag());
-  if (result.ok()) {
-    Describe(*result, *item.response.mutable_plan());
-  } else {
-    v1::PlanError& error = *item.response.mutable_error();
-    error.set_code(static_cast<int32_t>(result.status().code()));
-    error.set_message(std::string(result.status().message()));
-  }
-  Serialize(item.response, item.response_bytes);
+  const absl::Status written = CatchOutOfMemory([&] {
+    item.response.set_tag(item.request.tag());
+    if (result.ok()) {
+      Describe(*result, *item.response.mutable_plan());
+    } else {
+      v1::PlanError& error = *item.response.mutable_error();
+      error.set_code(static_cast<int32_t>(result.status().code()));
+      error.set_message(std::string(result.status().message()));
+    }
+    Serialize(item.response, item.response_bytes);
+    return absl::OkStatus();
+  });
   MutexLock lock(mutex_);
   item.answered = true;
+  if (!written.ok()) {  // there is no other way to tell
+    end_ = written;
+    no_more_requests_ = no_more_answers_ = true;
+  }
   Continue();
 }
 
@@ -156,7 +174,7 @@ void PlanStream::Continue() {
   if (no_more_requests_ && first_ == next_ && !writing_) {
     finished_ = true;
     BeginOperation();
-    io_.Finish(wire::ToGrpc(end_), &finish_tag_);
+    io_.Finish(ToRpcStatus(end_), &finish_tag_);
   }
 }
 

@@ -60,6 +60,8 @@ class PlanStream final : public RpcCall {
   // The request that was read last is not answered, and the stream ends.
   void Refuse(const absl::Status& reason);
   // The item's request on its way to its session.
+  // The first request's is the stream's.
+  absl::Status TakeSession(const std::string& id);
   void Submit(Item& item);
   void Answer(Item& item, const absl::StatusOr<PlanResult>& result);
   // Reads, writes and finishes as far as is possible now.

@@ -6,8 +6,9 @@
 
 #include "gdnplan/plan/status.h"
 #include "server/describe.h"
+#include "server/out_of_memory.h"
+#include "server/rpc/error_details.h"
 #include "server/rpc/stream_host.h"
-#include "wire/grpc_status.h"
 
 namespace gdnplan::server {
 
@@ -19,7 +20,7 @@ PlanWatch::PlanWatch(StreamHost& host, CompletionThread& acceptor)
 
 void PlanWatch::OnStart() {
   Post(host_, acceptor_);
-  const absl::Status begun = Begin();
+  const absl::Status begun = CatchOutOfMemory([this] { return Begin(); });
   if (begun.ok()) return;
   MutexLock lock(mutex_);
   if (!std::exchange(ended_, true)) end_ = begun;
@@ -66,6 +67,7 @@ void PlanWatch::OnPlan(const PlanResult& result) {
     first_ = (first_ + 1) % kMaxKept;
     --size_;
     ++num_missed_;
+    host_.registry().recorder().FollowerMissed();
   }
   kept_[(first_ + size_) % kMaxKept] = result;
   ++size_;
@@ -119,7 +121,7 @@ void PlanWatch::Write() {
   } else if (ended_) {
     finished_ = true;
     BeginOperation();
-    writer_.Finish(wire::ToGrpc(end_), &finish_tag_);
+    writer_.Finish(ToRpcStatus(end_), &finish_tag_);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/rpc/plan_stream.h"
 #include "server/rpc/plan_watch.h"
+#include "server/shutting_down.h"
 
 namespace gdnplan::server {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 // A second polling thread costs the first one's streams some microseconds each; it is worth that
 // once they wait for each other.
 constexpr int kStreamsBeforeTheNextThread = 2;
-
-absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutting down"); }
 
 }  // namespace
 

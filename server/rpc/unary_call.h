@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "server/rpc/error_details.h"
 #include "server/rpc/rpc_call.h"
-#include "wire/grpc_status.h"
 
 namespace gdnplan::server {
 
@@ -45,7 +45,7 @@ class UnaryCall final : public RpcCall {
     if (status.ok()) {
       writer_.Finish(response_, grpc::Status::OK, &finish_tag_);
     } else {
-      writer_.FinishWithError(wire::ToGrpc(status), &finish_tag_);
+      writer_.FinishWithError(ToRpcStatus(status), &finish_tag_);
     }
   }
 

@@ -41,13 +41,11 @@ absl::Status RunShape(const Shape& shape, const Options& options, const cuda::Gp
                       server::Boot& boot) {
   const plan::PlanConfig config = ShapedBatch::Config(shape);
   GDNPLAN_ASSIGN_OR_RETURN(const plan::ArenaLayout layout, plan::ArenaLayout::Create(config, 1));
-  GDNPLAN_ASSIGN_OR_RETURN(cuda::Stream release, cuda::Stream::Create());
-  auto release_stream = std::make_shared<cuda::Stream>(std::move(release));
   GDNPLAN_ASSIGN_OR_RETURN(
       std::unique_ptr<server::CudaArena> arena,
       server::CudaArena::Create(gpu,
                                 {.config = config, .layout = layout, .timeline = options.timeline},
-                                options.fill, boot, release_stream));
+                                options.fill, boot));
   const server::CudaArena& device = *arena;
   std::vector<server::SessionArena> arenas;
   arenas.push_back({gpu.uuid, std::move(arena)});

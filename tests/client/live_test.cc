@@ -144,6 +144,20 @@ TEST_F(LiveTest, AWorkerInAnotherProcessReadsAndConsumes) {
   EXPECT_EQ(worker.Wait(), 0) << worker.ErrorOutput();
 }
 
+TEST_F(LiveTest, TheExamplesOfSchedulerAndWorkerMeet) {
+  const test::TemporaryDirectory directory;
+  const auto result = RunProgram({"/bin/sh", "-c",
+                                  "cd " + directory.path() +
+                                      " && mkfifo session following && { " GDNPLAN_SCHEDULER_PATH
+                                      " \"$1\" 3 >session <following & } && " GDNPLAN_WORKER_PATH
+                                      " \"$1\" - <session | tee following && wait $!",
+                                  "sh", server_->unix_address()});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.output,
+            "following\nplan 1, group 0: 7 10\nplan 2, group 0: 7 11\nplan 3, group 0: 7 12\n");
+  EXPECT_EQ(result.errors, "");
+}
+
 TEST_F(LiveTest, TheTenLinesWork) {
   const auto result = RunProgram({GDNPLAN_TEN_LINES_PATH, server_->unix_address()});
   EXPECT_EQ(result.status, 0) << result.errors;

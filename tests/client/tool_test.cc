@@ -203,13 +203,36 @@ TEST_F(ToolTest, InfoShowsTheServer) {
   EXPECT_EQ(report["sessions"].size(), 0u);
 }
 
+TEST_F(ToolTest, HealthIsForProbes) {
+  for (const std::string& address : {server_->unix_address(), server_->tcp_address()}) {
+    const ProgramResult result = RunProgram(Command({"health"}, address));
+    EXPECT_EQ(result.status, 0) << result.errors;
+    EXPECT_EQ(result.output, "SERVING\n");
+  }
+  const test::TemporaryDirectory directory;
+  const std::string token = directory.Write("token", "secret");
+  std::filesystem::permissions(token, std::filesystem::perms::owner_read);
+  const LiveServer guarded("host", {"--token-file=" + token});
+  EXPECT_EQ(RunProgram(Command({"info"}, guarded.unix_address())).status, 1);
+  EXPECT_EQ(RunProgram(Command({"health"}, guarded.unix_address())).output, "SERVING\n");
+  // Which reads no token that nobody asks for.
+  EXPECT_EQ(RunProgram(Command({"health", "--token-file=/nonexistent"})).status, 0);
+}
+
+TEST_F(ToolTest, HealthWaitsForAServer) {
+  const std::string address = "unix:" + directory_.path() + "/late.sock";
+  ChildProcess health(Command({"health", "--connect-timeout=60"}, address));
+  test::Process server({GDNPLAN_SERVER_PATH, "--device=host", "--listen=" + address});
+  EXPECT_EQ(health.Wait(), 0) << health.errors();
+}
+
 TEST_F(ToolTest, ErrorsAreOneLineWithTheRightStatus) {
   const struct {
     std::vector<std::string> arguments;
     int status;
     const char* text;
   } kCases[] = {
-      {{}, 2, "info, load, plan or verify"},
+      {{}, 2, "health, info, load, plan or verify"},
       {{"bogus"}, 2, "bogus"},
       {{"plan"}, 2, "FILE"},
       {{"plan", "x", "--slots=0"}, 2, "--slots"},
@@ -225,6 +248,7 @@ TEST_F(ToolTest, ErrorsAreOneLineWithTheRightStatus) {
        "has no line 99; it has 22"},
       {{"plan", std::string(kGolden) + "/traps.jsonl", "--device=gpu"}, 1, "gpu"},
       {{"--server=unix:/nonexistent.sock", "info"}, 1, "unix:/nonexistent.sock"},
+      {{"--server=unix:/nonexistent.sock", "health"}, 1, "No such file or directory"},
   };
   for (const auto& [arguments, status, text] : kCases) {
     SCOPED_TRACE(text);

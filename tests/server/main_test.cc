@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program itself: its one line, signals, sockets, exit status.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 #include "server/cuda_devices.h"
 #include "tests/server/service_testing.h"
 #include "tests/server/session_testing.h"
+#include "tests/testing/notify_socket.h"
 #include "tests/testing/process.h"
 #include "tests/testing/sample_batch.h"
 #include "tests/testing/status_matchers.h"
@@ -71,6 +73,29 @@ TEST_F(MainTest, ServesUntilASignal) {
     EXPECT_FALSE(Exists(arena));
     EXPECT_TRUE(std::filesystem::is_empty(root_ / "run"));
   }
+}
+
+TEST_F(MainTest, TellsItsSupervisor) {
+  const NotifySocket socket;
+  Process server(Command(), {"NOTIFY_SOCKET=" + socket.address(), "WATCHDOG_USEC=100000"});
+  EXPECT_EQ(socket.Receive(), "READY=1\nSTATUS=" + Line());
+  EXPECT_EQ(server.ReadLine(), Line());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(socket.Receive(), "WATCHDOG=1");
+  server.Signal(SIGTERM);
+  std::string last;
+  do last = socket.Receive();
+  while (last == "WATCHDOG=1");
+  EXPECT_EQ(last, "STOPPING=1");
+  EXPECT_EQ(server.Wait(), 0);
+  EXPECT_EQ(socket.Receive(std::chrono::milliseconds(0)), "");
+}
+
+TEST_F(MainTest, ServesThoughItsSupervisorIsNone) {
+  Process server(Command(), {"NOTIFY_SOCKET=nonsense"});
+  EXPECT_EQ(server.ReadLine(), Line());
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+  EXPECT_THAT(server.ErrorOutput(), HasSubstr("NOTIFY_SOCKET"));
 }
 
 TEST_F(MainTest, EndsThoughAClientTakesNothingAnyMore) {
@@ -219,35 +244,53 @@ TEST_F(MainTest, SaysWhyItCannotServe) {
   }
 }
 
+// Twenty connections to that address, which nobody speaks on.
+template <typename Address>
+std::vector<int> ConnectOften(const Address& address) {
+  std::vector<int> sockets;
+  for (int i = 0; i < 20; ++i) {
+    sockets.push_back(socket(reinterpret_cast<const sockaddr*>(&address)->sa_family,
+                             SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(connect(sockets.back(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
+              0);
+  }
+  return sockets;
+}
+
 TEST_F(MainTest, AcceptsAgainAfterItRanOutOfDescriptors) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "UBSan's check of objects needs descriptors itself, and reports what is none";
 #endif
-  Process server(Command());
-  ASSERT_EQ(server.ReadLine(), Line());
-  const auto entries =
-      std::filesystem::directory_iterator("/proc/" + std::to_string(server.pid()) + "/fd");
-  const auto num_open = static_cast<rlim_t>(std::distance(begin(entries), end(entries)));
-  const rlimit few{num_open + 4, num_open + 4};
-  ASSERT_EQ(prlimit(server.pid(), RLIMIT_NOFILE, &few, nullptr), 0);
-  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  (root_ / "run" / "x.sock").string().copy(address.sun_path, sizeof(address.sun_path) - 1);
-  std::vector<int> sockets;
-  for (int i = 0; i < 20; ++i) {
-    sockets.push_back(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    ASSERT_EQ(connect(sockets.back(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)),
-              0);
+  for (const bool tcp : {false, true}) {
+    Process server(Command({"--listen=127.0.0.1:0"}));
+    const std::string line = server.ReadLine();
+    const size_t at = line.find("127.0.0.1:");
+    ASSERT_NE(at, std::string::npos);
+    const std::string tcp_address = line.substr(at, line.find_last_of(',') - at);
+    const auto entries =
+        std::filesystem::directory_iterator("/proc/" + std::to_string(server.pid()) + "/fd");
+    const auto num_open = static_cast<rlim_t>(std::distance(begin(entries), end(entries)));
+    const rlimit few{num_open + 4, num_open + 4};
+    ASSERT_EQ(prlimit(server.pid(), RLIMIT_NOFILE, &few, nullptr), 0);
+    sockaddr_un local{.sun_family = AF_UNIX, .sun_path = {}};
+    (root_ / "run" / "x.sock").string().copy(local.sun_path, sizeof(local.sun_path) - 1);
+    sockaddr_in remote{};
+    remote.sin_family = AF_INET;
+    remote.sin_port = htons(static_cast<in_port_t>(std::stoi(tcp_address.substr(10))));
+    remote.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const std::vector<int> sockets = tcp ? ConnectOften(remote) : ConnectOften(local);
+    ServiceClient client(
+        grpc::CreateChannel(tcp ? tcp_address : address_, grpc::InsecureChannelCredentials()));
+    std::thread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      for (const int fd : sockets) close(fd);
+    });
+    EXPECT_THAT(client.Call(&v1::Planner::Stub::GetServerInfo, v1::GetServerInfoRequest()), IsOk());
+    later.join();
+    server.Signal(SIGTERM);
+    EXPECT_EQ(server.Wait(), 0);
+    EXPECT_THAT(server.ErrorOutput(), HasSubstr("cannot accept connections: Too many open files"));
   }
-  ServiceClient client = Client();
-  std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    for (const int fd : sockets) close(fd);
-  });
-  EXPECT_THAT(client.Call(&v1::Planner::Stub::GetServerInfo, v1::GetServerInfoRequest()), IsOk());
-  later.join();
-  server.Signal(SIGTERM);
-  EXPECT_EQ(server.Wait(), 0);
-  EXPECT_THAT(server.ErrorOutput(), HasSubstr("cannot accept connections: Too many open files"));
 }
 
 // Root, so that another user can be had; who is not sees the skip.

@@ -89,6 +89,63 @@ TEST_F(ServerTest, RefusesBadOptions) {
   EXPECT_THAT(Server::Start(options), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+// As CUDA calls do where a GPU hangs.
+TEST_F(ServerTest, KnowsWhichThreadHangs) {
+  const auto device = std::make_shared<FakeDevice>("fake");
+  device->complete = false;
+  const auto server = Server::Start({}, server::Boot::Create().value(), {device});
+  ASSERT_THAT(server, IsOk());
+  EXPECT_THAT((*server)->CheckThreads(std::chrono::seconds(20)), IsOk());
+  ServiceClient client((*server)->InProcessChannel());
+  const auto session = client.Open(SampleRequest());
+  ASSERT_THAT(session, IsOk());
+  std::thread waiter([&] {
+    v1::PlanRequest request;
+    request.set_session_id(session->session_id());
+    request.set_completion(v1::COMPLETION_WAIT);
+    Fill(SampleBatch(), *request.mutable_batch());
+    EXPECT_THAT(client.Call(&v1::Planner::Stub::Plan, request), IsOk());
+  });
+  ASSERT_TRUE(Eventually([&] { return !device->writes().empty(); }));
+  EXPECT_THAT((*server)->CheckThreads(std::chrono::seconds(20)), IsOk());
+  device->hang = true;
+  // It may have been asked before.
+  ASSERT_TRUE(Eventually([&] { return !(*server)->CheckThreads(milliseconds(50)).ok(); }));
+  EXPECT_THAT((*server)->CheckThreads(milliseconds(50)),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("the thread of waiting plans")));
+  device->ready = 1;
+  device->hang = false;
+  waiter.join();
+  EXPECT_THAT((*server)->CheckThreads(std::chrono::seconds(20)), IsOk());
+  (*server)->registry().fatal_error().Note(plan::MakeSticky(absl::InternalError("lost")));
+  EXPECT_THAT((*server)->CheckThreads(milliseconds(50)),
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("lost")));
+}
+
+TEST_F(ServerTest, GoesOnWithoutMemory) {
+  const auto device = std::make_shared<FakeDevice>("fake");
+  const auto server = Server::Start({}, server::Boot::Create().value(), {device});
+  ASSERT_THAT(server, IsOk());
+  ServiceClient client((*server)->InProcessChannel());
+  device->no_memory = true;
+  EXPECT_THAT(client.Open(SampleRequest()),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("memory")));
+  EXPECT_EQ((*server)->registry().size(), 0u);
+  device->no_memory = false;
+  const auto first = client.Open(SampleRequest());
+  const auto second = client.Open(SampleRequest());
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(second, IsOk());
+  device->no_memory = true;
+  EXPECT_THAT(client.Plan(first->session_id(), SampleBatch()),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  device->no_memory = false;
+  // What was written of it, nobody knows.
+  EXPECT_THAT(client.Plan(first->session_id(), SampleBatch()),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(client.Plan(second->session_id(), SampleBatch()), IsOk());
+}
+
 TEST_F(ServerTest, ShutdownLeavesNothingBehind) {
   ServerOptions options;
   options.listen = {"unix:" + socket_};

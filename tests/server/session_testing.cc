@@ -7,7 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
+#include <new>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -116,6 +119,7 @@ class FakeDevice::Arena final : public server::DeviceArena {
   uint64_t generation() const override { return 1; }
   absl::StatusOr<server::WriteResult> Write(const server::SlotWrite& write) override {
     if (device_.fail_writes) return device_.Error("the fake's write failed");
+    if (device_.no_memory) throw std::bad_alloc();
     server::MutexLock lock(device_.mutex_);
     device_.writes_.push_back(
         {write.slot, write.group, write.timeline_value, write.after_consumed});
@@ -124,11 +128,9 @@ class FakeDevice::Arena final : public server::DeviceArena {
   uint64_t Consumed(int32_t /*slot*/) const override { return device_.consumed; }
   bool CanWrite() const override { return device_.can_write; }
   void Promise(uint64_t timeline_value) override { device_.promised = timeline_value; }
-  absl::Status ReleaseConsumer() override {
-    ++device_.releases;
-    return absl::OkStatus();
-  }
+  void ReleaseConsumer() override { ++device_.releases; }
   bool HasDeferred() const override { return device_.deferred > 0; }
+  bool IsLooking() const override { return device_.looks > 0 && device_.looks-- > 0; }
   absl::StatusOr<bool> Advance() override {
     if (device_.fail_writes) return device_.Error("the fake's write failed");
     const int count = device_.advanced.exchange(0);
@@ -136,6 +138,7 @@ class FakeDevice::Arena final : public server::DeviceArena {
     return count > 0;
   }
   absl::StatusOr<bool> IsReady(int32_t /*slot*/, uint64_t timeline_value) override {
+    while (device_.hang) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (device_.fail_ready) return device_.Error("the fake's fill failed");
     return device_.ready >= timeline_value;
   }
@@ -156,6 +159,7 @@ server::DeviceInfo FakeDevice::info() const {
 absl::StatusOr<std::unique_ptr<server::DeviceArena>> FakeDevice::CreateArena(
     const server::ArenaRequest& /*request*/) {
   if (fail_create) return Error("the fake's memory failed");
+  if (no_memory) throw std::bad_alloc();
   return std::make_unique<Arena>(*this);
 }
 

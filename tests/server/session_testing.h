@@ -108,10 +108,13 @@ class FakeDevice final : public server::Device {
   std::atomic<bool> can_write = true;
   std::atomic<int> deferred = 0;  // writes that wait on the CPU
   std::atomic<int> advanced = 0;  // of them, those that may go
+  std::atomic<int> looks = 0;     // how often it says that it is looking
   std::atomic<bool> fail_writes = false;
   std::atomic<bool> fail_ready = false;
   std::atomic<bool> fail_create = false;
-  std::atomic<bool> sticky = false;  // what failures are
+  std::atomic<bool> no_memory = false;  // creating and writing throw bad_alloc
+  std::atomic<bool> sticky = false;     // what failures are
+  std::atomic<bool> hang = false;       // whoever asks for readiness meanwhile
   std::atomic<int> releases = 0;
   std::atomic<int> live_arenas = 0;
 

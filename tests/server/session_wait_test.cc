@@ -8,6 +8,7 @@
 
 #include "server/host_device.h"
 #include "server/session.h"
+#include "server/slot_ring.h"
 #include "tests/server/session_testing.h"
 #include "tests/testing/sample_batch.h"
 #include "tests/testing/status_matchers.h"
@@ -67,6 +68,21 @@ TEST_F(SessionWaitTest, EnqueuesDeferredWritesAfterTheirAnswers) {
   EXPECT_EQ(device_->deferred, 1);
   device_->advanced = 1;
   EXPECT_TRUE(Eventually([&] { return device_->deferred == 0; }));
+}
+
+TEST_F(SessionWaitTest, ThePlanItselfAwaitsADevicesLookAtItsConsumer) {
+  const plan::PlanConfig config = SampleConfig();
+  const auto layout = plan::ArenaLayout::Create(config, 1);
+  ASSERT_THAT(layout, IsOk());
+  std::vector<server::SessionArena> arenas;
+  for (const auto& device : {device_, second_}) {
+    arenas.push_back({"any", *device->CreateArena({.config = config, .layout = *layout})});
+  }
+  server::SlotRing ring(config, *layout, /*guarded=*/true, std::move(arenas));
+  second_->deferred = second_->advanced = 1;
+  second_->looks = 3;
+  ASSERT_THAT(ring.Plan(batch_.view()), IsOk());
+  EXPECT_EQ(second_->deferred, 0);
 }
 
 TEST_F(SessionWaitTest, ADeferredWriteThatFailsEndsTheSession) {

@@ -14,12 +14,36 @@ constexpr size_t kAlignment = alignof(std::max_align_t);
 
 std::atomic<int64_t> allocations{0};
 
-void* Allocate(size_t bytes, size_t alignment) {
+// See FailingAllocations.
+struct Failing {
+  bool on = false;
+  bool all = false;
+  int64_t allowed = 0;
+  int64_t failed = 0;
+};
+thread_local Failing failing;
+
+bool MustFail() {
+  if (!failing.on || --failing.allowed >= 0) return false;
+  if (failing.failed > 0 && !failing.all) return false;
+  ++failing.failed;
+  return true;
+}
+
+// nullptr: it is to fail.
+void* Allocate(size_t bytes, size_t alignment, const std::nothrow_t& /*tag*/) {
   ++allocations;
+  if (MustFail()) return nullptr;
   // aligned_alloc takes whole multiples of the alignment.
   const size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded);
   if (memory == nullptr) std::abort();
+  return memory;
+}
+
+void* Allocate(size_t bytes, size_t alignment) {
+  void* memory = Allocate(bytes, alignment, std::nothrow);
+  if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
@@ -28,11 +52,11 @@ void* Allocate(size_t bytes, size_t alignment) {
 // Every form: a sanitizer brings its own of those that are left out, and they do not match ours.
 void* operator new(size_t bytes) { return Allocate(bytes, kAlignment); }
 void* operator new[](size_t bytes) { return Allocate(bytes, kAlignment); }
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  return Allocate(bytes, kAlignment);
+void* operator new(size_t bytes, const std::nothrow_t& tag) noexcept {
+  return Allocate(bytes, kAlignment, tag);
 }
-void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
-  return Allocate(bytes, kAlignment);
+void* operator new[](size_t bytes, const std::nothrow_t& tag) noexcept {
+  return Allocate(bytes, kAlignment, tag);
 }
 void* operator new(size_t bytes, std::align_val_t alignment) {
   return Allocate(bytes, static_cast<size_t>(alignment));
@@ -54,5 +78,11 @@ void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::f
 namespace gdnplan::test {
 
 int64_t AllocationCount() { return allocations; }
+
+FailingAllocations::FailingAllocations(int64_t allowed, Which which) {
+  failing = {.on = true, .all = which == Which::kAll, .allowed = allowed, .failed = 0};
+}
+FailingAllocations::~FailingAllocations() { failing.on = false; }
+int64_t FailingAllocations::failed() const { return failing.failed; }
 
 }  // namespace gdnplan::test

@@ -4,12 +4,13 @@
 
 #include <utility>
 
-#include "tests/kernels/cuda/gpu_test.h"
+#include "tests/testing/gpu_test.h"
 #include "tests/testing/status_matchers.h"
 
 namespace gdnplan::cuda {
 namespace {
 
+using test::GpuTest;
 using test::StatusIs;
 
 int Current() {

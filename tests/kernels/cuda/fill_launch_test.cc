@@ -16,7 +16,7 @@
 #include "gdnplan/cuda/stream.h"
 #include "gdnplan/plan/pack_step.h"
 #include "gdnplan/plan/status.h"
-#include "tests/kernels/cuda/gpu_test.h"
+#include "tests/testing/gpu_test.h"
 #include "tests/testing/planned_slot.h"
 #include "tests/testing/random_batch.h"
 #include "tests/testing/status_matchers.h"
@@ -24,6 +24,7 @@
 namespace gdnplan::cuda {
 namespace {
 
+using test::GpuTest;
 using test::IsOk;
 using test::PlannedSlot;
 using test::Random;

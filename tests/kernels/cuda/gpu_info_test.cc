@@ -4,12 +4,13 @@
 
 #include <set>
 
-#include "tests/kernels/cuda/gpu_test.h"
+#include "tests/testing/gpu_test.h"
 #include "tests/testing/status_matchers.h"
 
 namespace gdnplan::cuda {
 namespace {
 
+using test::GpuTest;
 using test::IsOkAndHolds;
 using test::StatusIs;
 using ::testing::AllOf;

@@ -5,12 +5,13 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "tests/kernels/cuda/gpu_test.h"
+#include "tests/testing/gpu_test.h"
 #include "tests/testing/status_matchers.h"
 
 namespace gdnplan::cuda {
 namespace {
 
+using test::GpuTest;
 using test::IsOk;
 
 static_assert(!std::is_constructible_v<StreamView, int>);

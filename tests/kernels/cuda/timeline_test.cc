@@ -10,12 +10,13 @@
 
 #include "gdnplan/cuda/device_guard.h"
 #include "gdnplan/cuda/memory.h"
-#include "tests/kernels/cuda/gpu_test.h"
+#include "tests/testing/gpu_test.h"
 #include "tests/testing/status_matchers.h"
 
 namespace gdnplan::cuda {
 namespace {
 
+using test::GpuTest;
 using test::IsOk;
 
 // A value in device or pinned memory, and two streams.

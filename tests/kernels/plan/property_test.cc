@@ -12,6 +12,7 @@
 
 #include "gdnplan/plan/constants.h"
 #include "gdnplan/plan/tensor_table.h"
+#include "tests/testing/expect_plan.h"
 #include "tests/testing/planned_slot.h"
 #include "tests/testing/random_batch.h"
 #include "tests/testing/reference_plan.h"
@@ -21,74 +22,14 @@ namespace gdnplan::plan {
 namespace {
 
 using json::OwnedBatch;
-using json::TensorData;
+using test::ExpectPlan;
+using test::ExpectSoundLayout;
 using test::IsOk;
 using test::PlannedSlot;
 using test::Random;
-using test::ReferencePlan;
 
 constexpr int kConfigs = 1000;
 constexpr int kBatchesPerConfig = 25;
-
-void ExpectTensor(const std::string& name, const std::optional<TensorData>& got,
-                  const std::optional<TensorData>& want) {
-  ASSERT_EQ(got.has_value(), want.has_value()) << name;
-  if (!got.has_value()) return;
-  ASSERT_EQ(got->dims, want->dims) << name;
-  ASSERT_EQ(got->data.size(), want->data.size()) << name;
-  for (size_t i = 0; i < got->data.size(); ++i) {
-    if (name == "chunk_indices" && want->data[i] == test::kUnspecified) continue;
-    ASSERT_EQ(got->data[i], want->data[i]) << name << "[" << i << "]";
-  }
-}
-
-void ExpectPlan(const PlannedSlot& slot, const ReferencePlan& want) {
-  const PlanCounts& got = slot.counts();
-  EXPECT_EQ(got.num_prefills, want.counts.num_prefills);
-  EXPECT_EQ(got.num_prefill_tokens, want.counts.num_prefill_tokens);
-  EXPECT_EQ(got.num_decodes, want.counts.num_decodes);
-  EXPECT_EQ(got.num_decode_tokens, want.counts.num_decode_tokens);
-  EXPECT_EQ(got.num_spec_decodes, want.counts.num_spec_decodes);
-  EXPECT_EQ(got.num_spec_decode_tokens, want.counts.num_spec_decode_tokens);
-  EXPECT_EQ(got.num_actual_tokens, want.counts.num_actual_tokens);
-  EXPECT_EQ(got.uniform_spec_sequence_length, want.counts.uniform_spec_sequence_length);
-  EXPECT_EQ(got.num_conv_programs, want.counts.num_conv_programs);
-  EXPECT_EQ(got.staging, want.counts.staging);
-  for (const TensorSpec& spec : TensorTable()) {
-    const int32_t groups = spec.per_group ? slot.planner().config().num_groups() : 1;
-    for (int32_t group = 0; group < groups; ++group) {
-      ExpectTensor(std::string(spec.name), slot.Read(spec.id, group), want.Find(spec.id, group));
-    }
-  }
-}
-
-// Each present tensor of each group: inside its part of the slot, aligned, apart from the others.
-void ExpectSoundLayout(const PlannedSlot& slot) {
-  const SlotLayout& room = slot.planner().slot_layout();
-  const PlanLayout& layout = slot.layout();
-  EXPECT_LE(layout.packed_bytes, room.packed_capacity);
-  std::vector<std::pair<int64_t, int64_t>> ranges;
-  for (const TensorSpec& spec : TensorTable()) {
-    const TensorExtent& extent = layout[spec.id];
-    if (!extent.present) {
-      EXPECT_EQ(extent, TensorExtent()) << spec.name;
-      continue;
-    }
-    EXPECT_EQ(extent.offset % kTensorAlignment, 0) << spec.name;
-    EXPECT_EQ(extent.group_stride % kGroupAlignment, 0) << spec.name;
-    EXPECT_LE(NumElements(spec, extent), spec.capacity(slot.planner().config())) << spec.name;
-    const int32_t groups = spec.per_group ? slot.planner().config().num_groups() : 1;
-    for (int32_t group = 0; group < groups; ++group) {
-      const int64_t begin = extent.offset + group * extent.group_stride;
-      const int64_t end = begin + NumElements(spec, extent) * SizeOf(spec.dtype);
-      EXPECT_GE(begin, spec.fixed_place ? room.packed_capacity : 0) << spec.name;
-      EXPECT_LE(end, spec.fixed_place ? room.slot_bytes : layout.packed_bytes) << spec.name;
-      if (begin < end) ranges.emplace_back(begin, end);
-    }
-  }
-  std::sort(ranges.begin(), ranges.end());
-  for (size_t i = 1; i < ranges.size(); ++i) EXPECT_GE(ranges[i].first, ranges[i - 1].second);
-}
 
 // Past the used programs both arrays hold the padding, over the whole of their place.
 void ExpectConvTails(const PlannedSlot& slot) {

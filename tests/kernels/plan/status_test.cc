@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/strings/cord.h"
@@ -77,6 +79,13 @@ TEST(InvalidFieldTest, NamesTheFieldInTextAndPayload) {
   const auto payload = status.GetPayload(ToAbsl(kFieldPayload));
   ASSERT_TRUE(payload.has_value());
   EXPECT_EQ(std::string(*payload), "groups[2].block_size");
+}
+
+TEST(RetryAfterTest, NotesTheDelay) {
+  const absl::Status status = RetryAfter(kError, std::chrono::milliseconds(1250));
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound, "gone"));
+  EXPECT_EQ(RetryDelay(status), std::chrono::milliseconds(1250));
+  EXPECT_EQ(RetryDelay(kError), std::nullopt);
 }
 
 TEST(InvalidElementTest, NamesTheElement) {

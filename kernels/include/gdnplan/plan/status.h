@@ -4,7 +4,9 @@
 // field.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -42,6 +44,11 @@ absl::Status InvalidField(std::string_view field, std::string_view reason);
 
 // The same for one element: "field[index]: reason".
 absl::Status InvalidElement(std::string_view field, int64_t index, std::string_view reason);
+
+// Notes on an error after what time the same request may succeed, and reads it; a
+// payload too.
+absl::Status RetryAfter(absl::Status status, std::chrono::milliseconds delay);
+std::optional<std::chrono::milliseconds> RetryDelay(const absl::Status& status);
 
 // Marks an error after which its device does nothing in this process any more. The mark is a
 // payload: copies of the status have it, a new status with the same text has not.

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// Where Prometheus fetches metrics: HTTP, /metrics.
+#pragma once
+
+#include <prometheus/collectable.h>
+#include <prometheus/exposer.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace gdnplan::server {
+
+// Serves from Open until it goes.
+class MetricsEndpoint {
+ public:
+  // `address`: HOST:PORT with a numeric host, port 0 for any. InvalidArgument or
+  // FailedPrecondition, naming the flag.
+  static absl::StatusOr<std::unique_ptr<MetricsEndpoint>> Open(
+      const std::string& address, std::shared_ptr<prometheus::Collectable> metrics);
+
+  int port() const { return exposer_->GetListeningPorts().front(); }
+
+ private:
+  MetricsEndpoint(std::unique_ptr<prometheus::Exposer> exposer,
+                  std::shared_ptr<prometheus::Collectable> metrics);
+
+  // The exposer looks at it as long as it is there.
+  const std::shared_ptr<prometheus::Collectable> metrics_;
+  const std::unique_ptr<prometheus::Exposer> exposer_;
+};
+
+}  // namespace gdnplan::server

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "server/plan_trace.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace gdnplan::server {
+namespace {
+
+constexpr std::chrono::milliseconds kInterval{100};
+constexpr CallTimes::Time kNever{};
+
+double Microseconds(CallTimes::Time::duration time) {
+  return std::chrono::duration<double, std::micro>(time).count();
+}
+
+std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(code); }
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<PlanTrace>> PlanTrace::Create(const std::string& path,
+                                                             Limits limits) {
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("trace-file: cannot write ", path, ": ", std::strerror(errno)));
+  }
+  return std::shared_ptr<PlanTrace>(new PlanTrace(file, limits));
+}
+
+PlanTrace::PlanTrace(std::FILE* file, Limits limits) : limits_(limits), file_(file) {
+  waiting_.reserve(limits_.max_waiting);
+  thread_ = std::thread([this] { Run(); });
+}
+
+PlanTrace::~PlanTrace() {
+  {
+    MutexLock lock(mutex_);
+    stop_ = true;
+  }
+  wake_.NotifyAll();
+  thread_.join();
+  std::fputs(first_ ? "[]\n" : "\n]\n", file_);
+  std::fclose(file_);
+}
+
+void PlanTrace::Add(const CallRecord& call) {
+  MutexLock lock(mutex_);
+  if (waiting_.size() < limits_.max_waiting) {
+    waiting_.push_back(call);
+  } else {
+    ++num_left_out_;
+  }
+}
+
+uint64_t PlanTrace::num_left_out() const {
+  MutexLock lock(mutex_);
+  return num_left_out_;
+}
+
+void PlanTrace::Run() {
+  std::vector<CallRecord> calls;
+  calls.reserve(limits_.max_waiting);
+  bool stop = false;
+  while (!stop) {
+    {
+      MutexLock lock(mutex_);
+      if (!stop_) wake_.WaitFor(mutex_, kInterval);
+      stop = stop_;
+      calls.swap(waiting_);
+    }
+    for (const CallRecord& call : calls) Write(call);
+    calls.clear();
+    std::fflush(file_);
+  }
+}
+
+void PlanTrace::Write(const CallRecord& call) {
+  const CallTimes& times = call.times;
+  const CallTimes::Time start = times.received == kNever ? times.submitted : times.received;
+  const std::string args =
+      call.code == absl::StatusCode::kOk
+          ? absl::StrFormat(R"("plan_id":%d,"slot":%d,"num_decodes":%d,"num_prefills":%d,)"
+                            R"("num_spec_decodes":%d)",
+                            call.plan_id, call.slot, call.counts.num_decodes,
+                            call.counts.num_prefills, call.counts.num_spec_decodes)
+          : absl::StrFormat(R"("error":"%s")", CodeName(call.code));
+  const bool written = Put(absl::StrFormat(
+      R"({"name":"%s","cat":"call","ph":"X","pid":%d,"tid":%d,"ts":%.3f,"dur":%.3f,"args":{%s}})",
+      call.kind == CallKind::kPlan ? "plan" : "update", getpid(), call.session,
+      Microseconds(start.time_since_epoch()), Microseconds(times.answered - start), args));
+  if (!written) {
+    MutexLock lock(mutex_);
+    ++num_left_out_;
+    return;
+  }
+  WriteStage(call, "parse", times.received, times.submitted);
+  WriteStage(call, "wait", times.submitted, times.begun);
+  WriteStage(call, "plan", times.begun, times.enqueued);
+  WriteStage(call, "ready", times.enqueued, times.answered);
+}
+
+void PlanTrace::WriteStage(const CallRecord& call, const char* name, CallTimes::Time from,
+                           CallTimes::Time to) {
+  if (from == kNever || to == kNever) return;
+  Put(absl::StrFormat(
+      R"({"name":"%s","cat":"stage","ph":"X","pid":%d,"tid":%d,"ts":%.3f,"dur":%.3f})", name,
+      getpid(), call.session, Microseconds(from.time_since_epoch()), Microseconds(to - from)));
+}
+
+bool PlanTrace::Put(const std::string& text) {
+  const char* before = first_ ? "[\n" : ",\n";
+  const uint64_t bytes = std::strlen(before) + text.size();
+  if (bytes_ + bytes > limits_.max_bytes) return false;
+  bytes_ += bytes;
+  first_ = false;
+  std::fputs(before, file_);
+  std::fwrite(text.data(), 1, text.size(), file_);
+  return std::ferror(file_) == 0;
+}
+
+}  // namespace gdnplan::server
