@@ -170,7 +170,7 @@ absl::Status Server::Listen(const ServerOptions& options) {
     claims_.push_back(std::move(claim));
   }
   GDNPLAN_ASSIGN_OR_RETURN(const auto tcp_credentials, TcpCredentials(options.access, addresses));
-  if (!options.access.tls_cert.empty() && sockets.size() == addresses.size()) {
+  if (!options.access.tls_cert.empty() && claims_.size() == addresses.size()) {
     Log(Severity::kWarn,
         "--tls-cert: not used, for TLS is of TCP and all addresses are Unix sockets");
   }
