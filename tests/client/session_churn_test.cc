@@ -26,8 +26,8 @@ using test::LiveServer;
 using test::ProcessUsage;
 using test::UsageOf;
 
-constexpr uint32_t kAtOnce = 34;
-constexpr int kRounds = 10;
+constexpr uint32_t kAtOnce = 50;
+constexpr int kRounds = 7;
 #ifdef __SANITIZE_ADDRESS__
 constexpr uint64_t kSpareBytes = 1 << 30;  // AddressSanitizer keeps what was freed
 #else
