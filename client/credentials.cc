@@ -11,8 +11,12 @@ namespace gdnplan::client {
 namespace {
 
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> Tls(const TlsOptions& options) {
-  const wire::TlsFiles files{
-      .certificate = options.cert_file, .key = options.key_file, .authority = options.ca_file};
+  const wire::TlsFiles files{.certificate = options.cert_file,
+                             .key = options.key_file,
+                             .authority = options.ca_file,
+                             .certificate_name = "tls.cert_file",
+                             .key_name = "tls.key_file",
+                             .authority_name = "tls.ca_file"};
   GDNPLAN_RETURN_IF_ERROR(wire::Check(files));
   grpc::experimental::TlsChannelCredentialsOptions tls;
   tls.set_certificate_provider(wire::Watch(files));
@@ -29,7 +33,7 @@ absl::StatusOr<Credentials> MakeCredentials(const std::string& address,
   const TlsOptions& tls = options.tls;
   if (tls.ca_file.empty() &&
       !(tls.cert_file.empty() && tls.key_file.empty() && tls.server_name.empty())) {
-    return plan::InvalidField("tls", "without ca_file there is no TLS; give it, too");
+    return plan::InvalidField("tls.ca_file", "without it there is no TLS; give it, too");
   }
   const bool secure = !tls.ca_file.empty() && !wire::IsUnixSocket(address);
   if (secure) {

@@ -168,11 +168,25 @@ ServerInfo Describe(const v1::GetServerInfoResponse& message) {
   for (const v1::Device& device : message.devices()) info.devices.push_back(ToDevice(device));
   info.capabilities = {message.capabilities().plan_stream(), message.capabilities().watch_plans(),
                        message.capabilities().cuda(), message.capabilities().timeline_waits()};
-  info.limits = {message.limits().max_sessions(), message.limits().max_message_bytes(),
-                 message.limits().max_groups(), message.limits().max_slots()};
+  const auto& limits = message.limits();
+  info.limits = {.max_sessions = limits.max_sessions(),
+                 .max_message_bytes = limits.max_message_bytes(),
+                 .max_groups = limits.max_groups(),
+                 .max_slots = limits.max_slots(),
+                 .max_plans_in_flight = limits.max_plans_in_flight(),
+                 .max_streams = limits.max_streams(),
+                 .max_followers = limits.max_followers(),
+                 .max_num_seqs = limits.max_num_seqs(),
+                 .max_num_batched_tokens = limits.max_num_batched_tokens(),
+                 .max_session_bytes = limits.max_session_bytes(),
+                 .max_device_bytes = limits.max_device_bytes()};
   info.num_sessions = message.num_sessions();
   info.uptime = std::chrono::milliseconds(message.uptime_ms());
   info.host_page_probe = message.host_page_probe();
+  info.poll = message.poll();
+  info.lease = std::chrono::milliseconds(message.lease_ms());
+  info.grace = std::chrono::milliseconds(message.grace_ms());
+  info.num_leases_lapsed = message.num_leases_lapsed();
   return info;
 }
 
@@ -190,6 +204,8 @@ absl::StatusOr<SessionSummary> Describe(const v1::SessionSummary& message) {
   summary.num_refused = message.num_refused();
   summary.age = std::chrono::milliseconds(message.age_ms());
   summary.idle = std::chrono::milliseconds(message.idle_ms());
+  summary.num_attached = message.num_attached();
+  summary.lease_left = std::chrono::milliseconds(message.lease_left_ms());
   return summary;
 }
 

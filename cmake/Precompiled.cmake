@@ -24,5 +24,11 @@ function(gdnplan_precompile target kind)
     target_link_libraries(gdnplan_pch_${kind} PRIVATE absl::statusor absl::strings gdnplan_warnings
       $<$<BOOL:$<FILTER:${kind},INCLUDE,grpc>>:gdnplan::proto> $<$<BOOL:$<FILTER:${kind},INCLUDE,test>>:GTest::gmock>)
   endif()
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL EXECUTABLE)
+    # As the precompiled header, in place of -fPIE.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
   target_precompile_headers(${target} REUSE_FROM gdnplan_pch_${kind})
 endfunction()

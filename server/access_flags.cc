@@ -3,6 +3,9 @@
 #include "server/access_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <limits>
+
+#include "wire/flag_range.h"
 
 namespace gdnplan::server {
 
@@ -12,6 +15,8 @@ void DescribeAccess(CLI::App& app, AccessOptions& options) {
                  "Default: whoever may write to the socket")
       ->envname("GDNPLAN_ALLOW_UID")
       ->delimiter(',')
+      // The last one means nobody.
+      ->check(wire::InRange(uid_t{0}, std::numeric_limits<uid_t>::max() - 1).description(""))
       ->type_name("UID");
   CLI::Option* cert = app.add_option("--tls-cert", options.tls_cert,
                                      "TLS on TCP: the server's certificate, and those that issued "

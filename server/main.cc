@@ -3,9 +3,6 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spdlog/async.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -19,6 +16,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "server/device_list.h"
+#include "server/log.h"
 #include "server/options.h"
 #include "server/pid_distance.h"
 #include "server/server.h"
@@ -27,9 +25,11 @@
 
 namespace {
 
+using gdnplan::server::Log;
 using gdnplan::server::Options;
 using gdnplan::server::PidMove;
 using gdnplan::server::Server;
+using gdnplan::server::Severity;
 using gdnplan::server::Supervisor;
 using gdnplan::server::Watchdog;
 
@@ -65,19 +65,10 @@ void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// A thread of its own writes the log, and drops the oldest lines when standard error takes none:
-// whoever does not read it must not stop the server.
-void StartLog(const std::string& level) {
-  spdlog::init_thread_pool(8192, 1);
-  spdlog::set_default_logger(
-      spdlog::create_async_nb<spdlog::sinks::stderr_sink_mt>("gdnplan-server"));
-  spdlog::set_level(spdlog::level::from_str(level));
-}
-
 // Ends the process once the log is written, or without it.
 [[noreturn]] void Exit(int status) {
   std::thread([status] {
-    spdlog::shutdown();
+    gdnplan::server::StopLog();
     _exit(status);
   }).detach();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -88,10 +79,10 @@ void StartLog(const std::string& level) {
 // its own lets the one that met the error answer its caller meanwhile.
 void EndAfter(const absl::Status& error) {
   std::thread([text = std::string(error.message())] {
-    spdlog::critical(
-        "{}: CUDA does nothing in this process any more, so it ends with status {}; its sessions "
-        "are lost, and clients open new ones once it was started again",
-        text, kContextLost);
+    Log(Severity::kCritical,
+        "CUDA does nothing in this process any more, so it ends; its sessions are lost, and "
+        "clients open new ones once it was started again",
+        {{"reason", text}, {"status", kContextLost}});
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     Exit(kContextLost);
   }).detach();
@@ -121,25 +112,29 @@ PidMove LeaveLowPids(const Options& options) {
   return gdnplan::server::TakeDistantPid(options.min_pid);
 }
 
-void Log(const PidMove& move) {
+void LogMove(const PidMove& move) {
   if (move.from != 0) {
-    spdlog::info("process {} serves, {} waits for it: CUDA IPC needs PIDs that differ", getpid(),
-                 move.from);
+    Log(Severity::kInfo,
+        "a child serves and its parent waits for it: CUDA IPC needs PIDs that differ",
+        {{"pid", getpid()}, {"parent", move.from}});
   }
-  if (!move.warning.empty()) spdlog::warn("{}", move.warning);
+  if (!move.warning.empty()) Log(Severity::kWarn, move.warning);
 }
 
 // Nobody, where the environment is no good: serving matters more than saying so.
 Supervisor FindSupervisor(const PidMove& move) {
   const absl::StatusOr<Supervisor> supervisor = Supervisor::FromEnvironment(move.from);
   if (supervisor.ok()) return *supervisor;
-  spdlog::warn("{}", std::string(supervisor.status().message()));
+  Log(Severity::kWarn, "no supervisor is told of anything",
+      {{"reason", std::string(supervisor.status().message())}});
   return {};
 }
 
 void Tell(const Supervisor& supervisor, const std::string& state) {
   const absl::Status told = supervisor.Tell(state);
-  if (!told.ok()) spdlog::warn("{}", std::string(told.message()));
+  if (!told.ok()) {
+    Log(Severity::kWarn, "the supervisor was not told", {{"reason", std::string(told.message())}});
+  }
 }
 
 // None where the supervisor wants no signs.
@@ -153,8 +148,8 @@ std::unique_ptr<Watchdog> StartWatchdog(const Supervisor& supervisor, Server& se
           .alive = [&supervisor] { Tell(supervisor, "WATCHDOG=1"); },
           .hangs =
               [](const absl::Status& why) {
-                spdlog::critical("no sign of life for the supervisor: {}",
-                                 std::string(why.message()));
+                Log(Severity::kCritical, "no sign of life for the supervisor",
+                    {{"reason", std::string(why.message())}});
               }});
 }
 
@@ -163,14 +158,15 @@ int Serve(const Options& options, const sigset_t& signals, const Supervisor& sup
   server_options.on_fatal_error = EndAfter;
   absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(server_options);
   if (!server.ok()) {
-    spdlog::error("{}", std::string(server.status().message()));
+    Log(Severity::kError, "cannot serve", {{"reason", std::string(server.status().message())}});
     return EXIT_FAILURE;
   }
   std::printf("%s\n", (*server)->StartupLine().c_str());
   std::fflush(stdout);
   Tell(supervisor, "READY=1\nSTATUS=" + (*server)->StartupLine());
   std::unique_ptr<Watchdog> watchdog = StartWatchdog(supervisor, **server);
-  spdlog::info("signal {}: shutting down", Wait(signals));
+  const int signal = Wait(signals);
+  Log(Severity::kInfo, "shutting down", {{"signal", signal}});
   Tell(supervisor, "STOPPING=1");
   watchdog.reset();
   std::thread([signals] { EndAtSecondSignal(signals); }).detach();
@@ -189,7 +185,7 @@ int main(int argc, char** argv) {
   const PidMove move = LeaveLowPids(options);
   TuneProcess();
   RaiseDescriptorLimit();
-  StartLog(options.log_level);
-  Log(move);
+  gdnplan::server::StartLog(options.log_level, options.log_format);
+  LogMove(move);
   Exit(Serve(options, signals, FindSupervisor(move)));
 }

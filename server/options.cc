@@ -5,23 +5,37 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <iostream>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "gdnplan/plan/constants.h"
+#include "gdnplan/plan/status.h"
 #include "server/access_flags.h"
+#include "server/device_list.h"
+#include "server/listen_address.h"
+#include "server/tcp_credentials.h"
 #include "server/version.h"
 #include "settings/settings.h"
 #include "wire/default_address.h"
+#include "wire/flag_range.h"
 
 namespace gdnplan::server {
 namespace {
+
+using wire::InRange;
 
 constexpr int kMinMessageBytes = 64 << 10;
 constexpr int kMaxMessageBytes = 1 << 30;
 // Linux has PIDs up to 32767 everywhere.
 constexpr int kMaxMinPid = 30'000;
 constexpr double kMaxSeconds = 86'400;
+// Nobody has as much, and sums of it do not overflow.
+constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
 constexpr int kUsageError = 2;
 constexpr char kFooter[] =
     "Exit status: 0 after SIGTERM or SIGINT, 1 if it cannot serve, 2 on wrong usage, 70 when an "
@@ -34,6 +48,7 @@ struct Raw {
   double drain_s = 0;
   std::string fill = "auto";
   std::string poll = "adaptive";
+  std::string log_format = "text";
 };
 
 double Seconds(std::chrono::milliseconds time) {
@@ -54,54 +69,68 @@ PollMode PollModeOf(const std::string& text) {
   return text == "never" ? PollMode::kNever : PollMode::kAdaptive;
 }
 
+// What the function takes. CLI11 names the flag, so that its field's name in front can go.
+template <typename T>
+CLI::Validator Parses(absl::StatusOr<T> (*parse)(std::string_view text)) {
+  return CLI::Validator(
+      [parse](std::string& text) {
+        const absl::Status status = parse(text).status();
+        const std::string message(status.message());
+        return status.ok() ? message : message.substr(message.find(": ") + 2);
+      },
+      "");
+}
+
 void DescribeLeases(CLI::App& app, Raw& raw) {
   app.add_option("--lease", raw.lease_s,
                  "Seconds that a session outlives its owner's last sign (a use, a heartbeat, an "
                  "open stream). 0: for ever")
       ->envname("GDNPLAN_LEASE")
-      ->check(CLI::Range(0.0, kMaxSeconds));
+      ->check(InRange(0.0, kMaxSeconds));
   app.add_option("--grace", raw.grace_s,
                  "Seconds that an owner whose stream broke has to come back, and that attached "
                  "processes have to let go of an ended session's memory")
       ->envname("GDNPLAN_GRACE")
-      ->check(CLI::Range(0.0, kMaxSeconds));
+      ->check(InRange(0.0, kMaxSeconds));
 }
 
 void DescribeLimits(CLI::App& app, ServerOptions& options) {
   Limits& limits = options.limits;
   app.add_option("--max-sessions", limits.max_sessions, "Sessions open at a time")
       ->envname("GDNPLAN_MAX_SESSIONS")
-      ->check(CLI::Range(1, 100'000));
+      ->check(InRange(1, 100'000));
   app.add_option("--max-num-seqs", limits.max_num_seqs, "Rows that a session may ask for")
       ->envname("GDNPLAN_MAX_NUM_SEQS")
-      ->check(CLI::Range(1, plan::kMaxNumSeqs));
+      ->check(InRange(1, plan::kMaxNumSeqs));
   app.add_option("--max-num-batched-tokens", limits.max_num_batched_tokens,
                  "Query tokens of a batch that a session may ask for")
       ->envname("GDNPLAN_MAX_NUM_BATCHED_TOKENS")
-      ->check(CLI::Range(1, plan::kMaxNumBatchedTokens));
+      ->check(InRange(1, plan::kMaxNumBatchedTokens));
   app.add_option("--max-groups", limits.max_groups, "KV-cache groups of a session")
       ->envname("GDNPLAN_MAX_GROUPS")
-      ->check(CLI::Range(1, plan::kMaxGroups));
+      ->check(InRange(1, plan::kMaxGroups));
   app.add_option("--max-slots", limits.max_slots, "Slots of a session")
       ->envname("GDNPLAN_MAX_SLOTS")
-      ->check(CLI::Range(1, plan::kMaxSlots));
+      ->check(InRange(1, plan::kMaxSlots));
   app.add_option("--max-session-bytes", limits.max_session_bytes,
                  "Bytes of a session on each of its devices. 0: what the device has")
-      ->envname("GDNPLAN_MAX_SESSION_BYTES");
+      ->envname("GDNPLAN_MAX_SESSION_BYTES")
+      ->check(InRange(uint64_t{0}, kMaxBytes));
   app.add_option("--max-device-bytes", limits.max_device_bytes,
                  "Bytes of all sessions on one device. 0: what the device has")
-      ->envname("GDNPLAN_MAX_DEVICE_BYTES");
+      ->envname("GDNPLAN_MAX_DEVICE_BYTES")
+      ->check(InRange(uint64_t{0}, kMaxBytes));
   app.add_option("--max-followers", limits.max_followers, "WatchPlans calls of a session")
       ->envname("GDNPLAN_MAX_FOLLOWERS")
-      ->check(CLI::Range(1, 100'000));
+      ->check(InRange(1, 100'000));
   app.add_option("--max-streams", options.streams.max_streams,
                  "PlanStream calls at a time, of all clients")
       ->envname("GDNPLAN_MAX_STREAMS")
-      ->check(CLI::Range(1, 100'000));
+      ->check(InRange(1, 100'000));
   app.add_option("--max-plans-in-flight", options.streams.max_plans_in_flight,
                  "Requests of a stream that are read before the first of them is answered")
       ->envname("GDNPLAN_MAX_PLANS_IN_FLIGHT")
-      ->check(CLI::Range(size_t{1}, StreamLimits::kMaxPlansInFlight));
+      ->check(InRange(size_t{1}, StreamLimits::kMaxPlansInFlight));
 }
 
 void Describe(CLI::App& app, Options& options, Raw& raw) {
@@ -114,12 +143,14 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
          "given more than once. TCP beyond loopback needs --tls-cert or --insecure")
       ->envname("GDNPLAN_LISTEN")
       ->delimiter(',')
+      ->check(Parses(ListenAddress::Parse))
       ->type_name("ADDR");
   DescribeAccess(app, options.server.access);
   app.add_option("--device", options.server.device,
                  "auto (the GPUs, or host where there is none), host, host:N (N devices in plain "
                  "memory, for tests), cuda, or cuda:GPU,... with ordinals or UUIDs")
       ->envname("GDNPLAN_DEVICE")
+      ->check(Parses(ParseDeviceSelection))
       ->type_name("DEVICE");
   app.add_option("--fill", raw.fill,
                  "How plans reach a GPU: copy (a copy engine moves them, whatever else the GPU "
@@ -131,7 +162,7 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
                  "again, since CUDA IPC fails between containers when server and worker have the "
                  "same PID. 0: never")
       ->envname("GDNPLAN_MIN_PID")
-      ->check(CLI::Range(0, kMaxMinPid));
+      ->check(InRange(0, kMaxMinPid));
   app.add_option("--poll", raw.poll,
                  "How requests are waited for: always (polls, which takes a core of each thread "
                  "that carries streams and answers soonest), never (sleeps), or adaptive (polls "
@@ -141,16 +172,16 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--rpc-threads", options.server.rpc_threads,
                  "Threads that carry streams. 0: one for every four cores, up to four")
       ->envname("GDNPLAN_RPC_THREADS")
-      ->check(CLI::Range(0, 64));
+      ->check(InRange(0, 64));
   app.add_option("--max-message-bytes", options.server.max_message_bytes,
                  "Largest request accepted and answer sent")
       ->envname("GDNPLAN_MAX_MESSAGE_BYTES")
-      ->check(CLI::Range(kMinMessageBytes, kMaxMessageBytes));
+      ->check(InRange(kMinMessageBytes, kMaxMessageBytes));
   app.add_option("--drain", raw.drain_s,
                  "Seconds that requests under way have to finish after SIGTERM or SIGINT; a second "
                  "signal ends at once")
       ->envname("GDNPLAN_DRAIN")
-      ->check(CLI::Range(0.0, kMaxSeconds));
+      ->check(InRange(0.0, kMaxSeconds));
   DescribeLimits(app, options.server);
   DescribeLeases(app, raw);
   app.add_option(
@@ -167,6 +198,18 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--log-level", options.log_level, "Least severity that goes to standard error")
       ->envname("GDNPLAN_LOG_LEVEL")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+  app.add_option("--log-format", raw.log_format,
+                 "text, or json: an object a line with time, level, event and the event's fields")
+      ->envname("GDNPLAN_LOG_FORMAT")
+      ->check(CLI::IsMember({"text", "json"}));
+}
+
+absl::Status CheckTogether(const ServerOptions& options) {
+  std::vector<ListenAddress> addresses;
+  for (const std::string& text : options.listen) {
+    GDNPLAN_ASSIGN_OR_RETURN(addresses.emplace_back(), ListenAddress::Parse(text));
+  }
+  return CheckAccess(options.access, addresses);
 }
 
 }  // namespace
@@ -185,15 +228,18 @@ std::variant<Options, int> ParseOptions(int argc, const char* const* argv) {
   Describe(app, options, raw);
   settings::Settings settings(app, "GDNPLAN_CONFIG");
   const absl::StatusOr<settings::Settings::Next> next = settings.Parse(argc, argv);
-  if (!next.ok()) {
-    std::cerr << next.status().message() << "\nRun with --help for more information.\n";
+  const bool serve = next.ok() && *next != settings::Settings::Next::kExit;
+  const absl::Status status = serve ? CheckTogether(options.server) : next.status();
+  if (!status.ok()) {
+    std::cerr << status.message() << "\nRun with --help for more information.\n";
     return kUsageError;
   }
-  if (*next == settings::Settings::Next::kExit) return 0;
+  if (!serve) return 0;
   options.server.fill = FillModeOf(raw.fill);
   options.server.poll = PollModeOf(raw.poll);
   options.server.lease = {Milliseconds(raw.lease_s), Milliseconds(raw.grace_s)};
   options.drain = Milliseconds(raw.drain_s);
+  options.log_format = raw.log_format == "json" ? LogFormat::kJson : LogFormat::kText;
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "server/log.h"
 #include "server/server.h"
 
 namespace gdnplan::server {
@@ -14,6 +15,7 @@ namespace gdnplan::server {
 struct Options {
   ServerOptions server;
   std::string log_level = "info";
+  LogFormat log_format = LogFormat::kText;
   std::chrono::milliseconds drain{5000};  // for requests under way as it shuts down
   int min_pid = 1000;  // of a server that may use CUDA, see TakeDistantPid; 0: any
 };

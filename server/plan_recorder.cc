@@ -3,6 +3,7 @@
 #include "server/plan_recorder.h"
 
 #include <new>
+#include <optional>
 
 #include "absl/strings/cord.h"
 #include "gdnplan/plan/status.h"
@@ -45,13 +46,20 @@ void PlanRecorder::Record(const CallRecord& call) {
               times.answered);
 }
 
-void PlanRecorder::Refused(const absl::Status& status) {
+void PlanRecorder::Refused(const absl::Status& status, uint64_t session) {
   try {
     const auto field = status.GetPayload(plan::ToAbsl(plan::kFieldPayload));
     Refusal refusal{status.code(), field.has_value() ? WithoutIndices(std::string(*field)) : ""};
-    MutexLock lock(mutex_);
-    if (refusals_.size() >= kMaxRefusals && refusals_.count(refusal) == 0) refusal.field = "other";
-    ++refusals_[refusal];
+    std::optional<uint64_t> left_out;
+    {
+      MutexLock lock(mutex_);
+      if (refusals_.size() >= kMaxRefusals && refusals_.count(refusal) == 0) {
+        refusal.field = "other";
+      }
+      ++refusals_[refusal];
+      left_out = refusals_told_.Take();
+    }
+    if (on_refusal_ && left_out.has_value()) on_refusal_(status, session, *left_out);
   } catch (const std::bad_alloc&) {
     // Where memory is short, refusals are many and one of them is not worth the process.
   }

@@ -2,17 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/planner_service.h"
 
-#include <spdlog/spdlog.h>
-
 #include <chrono>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "gdnplan/plan/status.h"
 #include "server/cuda_devices.h"
 #include "server/describe.h"
+#include "server/log.h"
 #include "server/out_of_memory.h"
 #include "server/session_options.h"
 #include "server/version.h"
@@ -185,9 +183,12 @@ absl::Status PlannerService::Open(OpenCall& call) {
                            registry_.Open(std::move(options), devices));
   call.state() = session->id();
   Describe(*session, registry_.boot(), *call.response().mutable_session());
-  spdlog::info("session {} \"{}\" opened: {} slots of {} bytes on {} devices", session->number(),
-               absl::CHexEscape(session->options().name), session->layout().num_slots,
-               session->layout().slot_stride, session->arenas().size());
+  Log(Severity::kInfo, "session opened",
+      {{"session", session->number()},
+       {"name", session->options().name},
+       {"slots", session->layout().num_slots},
+       {"slot_bytes", session->layout().slot_stride},
+       {"devices", session->arenas().size()}});
   return absl::OkStatus();
 }
 
@@ -216,8 +217,8 @@ absl::Status PlannerService::Detach(const v1::DetachSessionRequest& request) {
 absl::Status PlannerService::Close(const std::string& id) {
   GDNPLAN_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, registry_.Find(id));
   GDNPLAN_RETURN_IF_ERROR(registry_.Close(id));
-  spdlog::info("session {} closed after {} plans", session->number(),
-               session->statistics().num_plans);
+  Log(Severity::kInfo, "session closed",
+      {{"session", session->number()}, {"plans", session->statistics().num_plans}});
   return absl::OkStatus();
 }
 

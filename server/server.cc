@@ -4,7 +4,6 @@
 
 #include <grpcpp/ext/channelz_service_plugin.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,12 +12,12 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gdnplan/plan/status.h"
 #include "server/device_list.h"
 #include "server/listen_address.h"
+#include "server/log.h"
 #include "server/metrics/collector.h"
 #include "server/roll_call.h"
 #include "server/shared_memory.h"
@@ -60,10 +59,19 @@ int RpcThreads(const ServerOptions& options) {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 4, 1, 4);
 }
 
+void LogRefusal(const absl::Status& status, uint64_t session, uint64_t left_out) {
+  Log(Severity::kWarn, "request refused",
+      {{"session", session},
+       {"code", absl::StatusCodeToString(status.code())},
+       {"reason", std::string(status.message())},
+       {"left_out", left_out}});
+}
+
 void LogLapse(const Session& session) {
-  spdlog::warn("session {} \"{}\": its owner gave no sign, so it ends after {} plans",
-               session.number(), absl::CHexEscape(session.options().name),
-               session.statistics().num_plans);
+  Log(Severity::kWarn, "session ended, for its owner gave no sign",
+      {{"session", session.number()},
+       {"name", session.options().name},
+       {"plans", session.statistics().num_plans}});
 }
 
 // Who can open it shares /dev/shm with this server.
@@ -83,11 +91,12 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   selection.fill = options.fill;
   GDNPLAN_ASSIGN_OR_RETURN(std::shared_ptr<Boot> boot, Boot::Create());
   GDNPLAN_ASSIGN_OR_RETURN(DeviceList list, OpenDevices(selection, boot));
-  if (!list.note.empty()) spdlog::warn("device: {}", list.note);
+  if (!list.note.empty()) Log(Severity::kWarn, "no GPU is used", {{"reason", list.note}});
   for (const std::shared_ptr<Device>& device : list.devices) {
     const DeviceInfo info = device->info();
     if (!info.fill_mode.has_value()) continue;
-    spdlog::info("device {} ({}): fill {}", info.id, info.name, Explain(*info.fill_mode, info.mps));
+    Log(Severity::kInfo, "device",
+        {{"device", info.id}, {"name", info.name}, {"fill", Explain(*info.fill_mode, info.mps)}});
   }
   return Start(options, std::move(boot), std::move(list.devices));
 }
@@ -105,6 +114,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   GDNPLAN_RETURN_IF_ERROR(server->StartWatching(options));
   GDNPLAN_RETURN_IF_ERROR(server->Listen(options));
   server->health_.SetServing(true);
+  server->registry_.recorder().SetOnRefusal(LogRefusal);
   server->registry_.fatal_error().SetHandler(
       [raw = server.get(), handler = options.on_fatal_error](const absl::Status& error) {
         raw->health_.SetServing(false);
@@ -160,8 +170,12 @@ absl::Status Server::Listen(const ServerOptions& options) {
     claims_.push_back(std::move(claim));
   }
   GDNPLAN_ASSIGN_OR_RETURN(const auto tcp_credentials, TcpCredentials(options.access, addresses));
+  if (!options.access.tls_cert.empty() && claims_.size() == addresses.size()) {
+    Log(Severity::kWarn,
+        "--tls-cert: not used, for TLS is of TCP and all addresses are Unix sockets");
+  }
   if (const int removed = RemoveAbandonedSharedMemory("gdnplan-"); removed > 0) {
-    spdlog::warn("removed {} shared memory objects that servers left behind", removed);
+    Log(Severity::kWarn, "removed shared memory that servers left behind", {{"objects", removed}});
   }
 
   // gRPC asks nobody for a token who calls its own.
@@ -259,7 +273,8 @@ bool Server::Shutdown(std::chrono::milliseconds grace) {
     for (const auto& thread : threads_) thread->Stop();
     server_.reset();
   } else {
-    spdlog::warn("a client does not take its answers: its connection is left to the system");
+    Log(Severity::kWarn,
+        "a client does not take its answers: its connection is left to the system");
     // The thread that still waits uses it.
     static_cast<void>(server_.release());
   }

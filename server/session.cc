@@ -384,7 +384,7 @@ void Session::Record(const SessionCall& call, const absl::StatusOr<PlanResult>& 
     record.slot = result->slot;
     record.counts = result->counts;
   } else {
-    options_.recorder->Refused(result.status());
+    options_.recorder->Refused(result.status(), identity_.number);
   }
   options_.recorder->Record(record);
 }

@@ -8,16 +8,21 @@
 #include "wire/tls_files.h"
 
 namespace gdnplan::server {
-namespace {
 
-absl::Status CheckPlain(const AccessOptions& options, const std::vector<ListenAddress>& addresses) {
+absl::Status CheckAccess(const AccessOptions& options,
+                         const std::vector<ListenAddress>& addresses) {
+  if (options.tls_cert.empty() != options.tls_key.empty()) {
+    return options.tls_key.empty() ? plan::InvalidField("--tls-cert", "needs --tls-key, too")
+                                   : plan::InvalidField("--tls-key", "needs --tls-cert, too");
+  }
+  if (!options.tls_cert.empty()) return absl::OkStatus();
   if (!options.tls_client_ca.empty()) {
-    return plan::InvalidField("tls", "--tls-client-ca needs --tls-cert and --tls-key");
+    return plan::InvalidField("--tls-client-ca", "needs --tls-cert and --tls-key");
   }
   for (const ListenAddress& address : addresses) {
     if (address.is_unix() || wire::IsLoopback(address.host) || options.insecure) continue;
     return plan::InvalidField(
-        "listen",
+        "--listen",
         absl::StrCat(address.target(),
                      " is open to the network without encryption; give --tls-cert and --tls-key, "
                      "or --insecure where everybody who reaches it is trusted"));
@@ -25,16 +30,16 @@ absl::Status CheckPlain(const AccessOptions& options, const std::vector<ListenAd
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> TcpCredentials(
     const AccessOptions& options, const std::vector<ListenAddress>& addresses) {
-  const wire::TlsFiles files{
-      .certificate = options.tls_cert, .key = options.tls_key, .authority = options.tls_client_ca};
-  if (files.certificate.empty() && files.key.empty()) {
-    GDNPLAN_RETURN_IF_ERROR(CheckPlain(options, addresses));
-    return grpc::InsecureServerCredentials();
-  }
+  GDNPLAN_RETURN_IF_ERROR(CheckAccess(options, addresses));
+  if (options.tls_cert.empty()) return grpc::InsecureServerCredentials();
+  const wire::TlsFiles files{.certificate = options.tls_cert,
+                             .key = options.tls_key,
+                             .authority = options.tls_client_ca,
+                             .certificate_name = "--tls-cert",
+                             .key_name = "--tls-key",
+                             .authority_name = "--tls-client-ca"};
   GDNPLAN_RETURN_IF_ERROR(wire::Check(files));
   grpc::experimental::TlsServerCredentialsOptions tls(wire::Watch(files));
   tls.watch_identity_key_cert_pairs();

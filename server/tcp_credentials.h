@@ -8,14 +8,18 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/access_options.h"
 #include "server/listen_address.h"
 
 namespace gdnplan::server {
 
-// TLS where there is a certificate. InvalidArgument when an address beyond loopback would be open
-// to the network without it, or when the options or the files of TLS do not fit together.
+// InvalidArgument when an address beyond loopback would be open to the network without TLS, or when
+// the options of TLS do not fit together. Reads no file.
+absl::Status CheckAccess(const AccessOptions& options, const std::vector<ListenAddress>& addresses);
+
+// TLS where there is a certificate. The errors of CheckAccess, or what is wrong with a file.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> TcpCredentials(
     const AccessOptions& options, const std::vector<ListenAddress>& addresses);
 

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/token_file.h"
 
-#include <spdlog/spdlog.h>
-
 #include <chrono>
 #include <utility>
 
 #include "gdnplan/plan/status.h"
+#include "server/log.h"
 
 namespace gdnplan::server {
 namespace {
@@ -62,18 +61,19 @@ void TokenFile::Run() {
 void TokenFile::Look() {
   const uint64_t refused = num_refused_.load(std::memory_order_relaxed);
   if (refused != num_reported_) {
-    spdlog::warn("{} calls had no valid token and were refused ({} so far)",
-                 refused - num_reported_, refused);
+    Log(Severity::kWarn, "calls refused, for they had no valid token",
+        {{"calls", refused - num_reported_}, {"refused_so_far", refused}});
     num_reported_ = refused;
   }
   auto read = reader_.ReadIfChanged();
   if (!read.has_value()) return;
   absl::StatusOr<std::vector<std::string>>& tokens = *read;
   if (!tokens.ok()) {
-    spdlog::warn("{}; the tokens stay as they were", std::string(tokens.status().message()));
+    Log(Severity::kWarn, "the tokens stay as they were",
+        {{"reason", std::string(tokens.status().message())}});
     return;
   }
-  spdlog::info("{} tokens read again from {}", tokens->size(), reader_.path());
+  Log(Severity::kInfo, "tokens read again", {{"tokens", tokens->size()}, {"file", reader_.path()}});
   MutexLock lock(mutex_);
   tokens_ = *std::move(tokens);
 }

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/json/json_reader.h"
 #include "client/load/flatten.h"
 #include "client/load/report_json.h"
 #include "client/load/units.h"
@@ -56,10 +57,19 @@ constexpr std::array<Figure, 19> kFigures = {{{"throughput", "/plans_per_s", Per
                                               {"mismatches", "/mismatches", Count}}};
 
 absl::StatusOr<Json> Parse(const ResultFile& file) {
-  Json json = Json::parse(file.text, nullptr, false);
+  const auto refuse = [&file](std::string_view reason) {
+    return absl::InvalidArgumentError(absl::StrCat(OneLine(file.name), ": ", plan::ToAbsl(reason)));
+  };
+  // With the position, and without an exception.
+  if (const auto checked = json::ParseJson(file.text); !checked.ok()) {
+    return refuse(std::string(checked.status().message()));
+  }
+  Json json = Json::parse(file.text);
+  if (json.is_object() && json.contains("sweep") && json.contains("runs")) {
+    return refuse("a sweep, of several loads; give the file of one load without --sweep");
+  }
   if (!json.is_object() || json.value("format", Json()) != kResultFormat) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(OneLine(file.name), ": not a result of gdnplan load --json"));
+    return refuse("not a result of gdnplan load --json");
   }
   return json;
 }

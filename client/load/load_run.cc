@@ -3,6 +3,8 @@
 #include "client/load/load_run.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -12,12 +14,24 @@
 namespace gdnplan::load {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr int kMaxInFlight = 16;  // the server's, and PlanStream's
 constexpr std::chrono::milliseconds kTick{20};
+constexpr std::chrono::milliseconds kSoon{1};
+// Sessions end with their stream, or some seconds later: none comes back after this.
+constexpr std::chrono::seconds kGiveUp{5};
 
-absl::Status Check(const LoadOptions& options) {
+// Requests under way on session i.
+int MostUnderWay(const LoadOptions& options, int i) {
+  if (options.transport == Transport::kUnary) return 1;
+  if (options.pace != Pace::kClosed) return options.max_in_flight;
+  return options.concurrency / options.sessions +
+         (i < options.concurrency % options.sessions ? 1 : 0);
+}
+
+double Seconds(Lane::Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+absl::Status LoadRun::Check(const LoadOptions& options) {
   if (options.sessions < 1) {
     return plan::InvalidField("sessions",
                               absl::StrCat("must be at least 1 (got ", options.sessions, ")"));
@@ -27,32 +41,22 @@ absl::Status Check(const LoadOptions& options) {
         "connections", absl::StrCat("must be in 1..", options.sessions, ", the sessions (got ",
                                     options.connections, ")"));
   }
-  if ((options.pace == Pace::kConstant || options.pace == Pace::kPoisson) && options.rate <= 0) {
+  if ((options.pace == Pace::kConstant || options.pace == Pace::kPoisson) && !(options.rate > 0)) {
     return plan::InvalidField("rate", absl::StrCat("must be above 0 (got ", options.rate, ")"));
   }
   if (options.pace != Pace::kClosed) return absl::OkStatus();
-  const int most =
-      options.transport == Transport::kStream ? options.sessions * kMaxInFlight : options.sessions;
-  if (options.concurrency < options.sessions || options.concurrency > most) {
-    return plan::InvalidField(
-        "concurrency",
-        absl::StrCat("must be in ", options.sessions, "..", most, " with ", options.sessions,
-                     " sessions and ",
-                     options.transport == Transport::kStream ? "streams" : "unary calls", " (got ",
-                     options.concurrency, "); give more sessions"));
+  const bool stream = options.transport == Transport::kStream;
+  const int64_t most = int64_t{options.sessions} * (stream ? options.max_in_flight : 1);
+  if (options.concurrency >= options.sessions && options.concurrency <= most) {
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  return plan::InvalidField(
+      "concurrency",
+      absl::StrCat("must be in ", options.sessions, "..", most, ", 1 to ",
+                   stream ? options.max_in_flight : 1, " for each of --sessions=", options.sessions,
+                   stream ? ", as many as the server takes of a stream" : " with unary calls",
+                   " (got ", options.concurrency, ")"));
 }
-
-// Requests under way on session i.
-int MostUnderWay(const LoadOptions& options, int i) {
-  if (options.transport == Transport::kUnary) return 1;
-  if (options.pace != Pace::kClosed) return kMaxInFlight;
-  return options.concurrency / options.sessions +
-         (i < options.concurrency % options.sessions ? 1 : 0);
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<LoadRun>> LoadRun::Start(
     LoadOptions options, const std::function<absl::StatusOr<client::Client>()>& connect) {
@@ -64,59 +68,109 @@ absl::StatusOr<std::unique_ptr<LoadRun>> LoadRun::Start(
     clients.push_back(std::move(client));
   }
   for (int i = 0; i < run->options_.sessions; ++i) {
-    GDNPLAN_ASSIGN_OR_RETURN(
-        std::unique_ptr<Lane> lane,
+    absl::StatusOr<std::unique_ptr<Lane>> lane =
         Lane::Open(run->options_, i, clients[static_cast<size_t>(i) % clients.size()],
-                   MostUnderWay(run->options_, i)));
-    run->lanes_.push_back(std::move(lane));
+                   MostUnderWay(run->options_, i));
+    if (!lane.ok()) {
+      return absl::Status(lane.status().code(),
+                          absl::StrCat("session ", i + 1, " of ", run->options_.sessions, ": ",
+                                       lane.status().message()));
+    }
+    run->lanes_.push_back(*std::move(lane));
   }
-  const Clock::time_point begin = Clock::now();
-  for (const auto& lane : run->lanes_) lane->Start(begin);
   return run;
 }
 
 LoadRun::~LoadRun() { Stop().IgnoreError(); }
 
 bool LoadRun::over() const {
-  return std::all_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->over(); });
+  return std::all_of(lanes_.begin(), lanes_.end(),
+                     [](const auto& lane) { return lane->state().over; });
 }
 
-void LoadRun::Discard() {
-  for (const auto& lane : lanes_) lane->recorder().Take();
+// Of all lanes together.
+struct LoadRun::State {
+  bool at_rest = true;
+  bool finished = true;
+  std::optional<Clock::time_point> lost;  // the last of them, if all are
+  Clock::time_point last_plan;
+  Clock::time_point last_taken;
+};
+
+LoadRun::State LoadRun::Look() const {
+  State all;
+  bool lost = true;
+  Clock::time_point since;
+  for (const auto& lane : lanes_) {
+    const Lane::State state = lane->state();
+    all.at_rest = all.at_rest && state.at_rest;
+    all.finished = all.finished && state.finished;
+    all.last_plan = std::max(all.last_plan, state.last_plan);
+    all.last_taken = std::max(all.last_taken, state.last_taken);
+    lost = lost && state.lost;
+    if (state.lost) since = std::max(since, state.trouble->since);
+  }
+  if (lost) all.lost = since;
+  return all;
 }
 
 Result LoadRun::Measure(const Window& window) {
-  Result result;
   const Clock::time_point begin = Clock::now();
-  const auto end = begin + std::chrono::duration_cast<Clock::duration>(window.length);
+  Clock::time_point end = begin + std::chrono::duration_cast<Clock::duration>(window.length);
+  const auto budget = std::make_shared<StartBudget>(
+      window.steps > 0 ? window.steps : std::numeric_limits<uint64_t>::max());
+  for (const auto& lane : lanes_) lane->Begin({begin, end, budget});
+
+  Result result;
   Clock::time_point interval_begin = begin;
   bool done = false;
   while (!done) {
-    std::this_thread::sleep_until(std::min(end, Clock::now() + kTick));
-    // First asked, then taken: what was answered before the end is counted.
-    const bool all_over = over();
+    const Clock::time_point before = Clock::now();
+    std::this_thread::sleep_until(before < end ? std::min(end, before + kTick) : before + kSoon);
+    // First looked, then taken: what was answered before is counted.
+    const State state = Look();
     const Clock::time_point now = Clock::now();
-    done = now >= end || all_over || (window.interrupted && window.interrupted());
+    const bool gone = state.lost.has_value() && now - *state.lost >= kGiveUp;
+    if (now < end && (gone || (window.interrupted && window.interrupted()))) {
+      end = now;
+      for (const auto& lane : lanes_) lane->EndAt(end);
+      continue;
+    }
+    // An open loop rests between starts, and its time runs on.
+    done = state.at_rest && (state.finished || now >= end);
     const bool second = now - interval_begin >= std::chrono::seconds(1);
-    if (!done && !second && window.steps == 0) continue;
+    if (!done && !second) continue;
     Sample sample;
     for (const auto& lane : lanes_) sample.Merge(lane->recorder().Take());
     result.Merge(sample);
-    result.seconds = std::chrono::duration<double>(now - begin).count();
-    done = done || (window.steps > 0 && result.plans >= window.steps);
-    if (result.timeline.empty() || result.timeline.back().seconds >= 1) {
-      result.timeline.emplace_back().start_s =
-          std::chrono::duration<double>(interval_begin - begin).count();
-    }
-    Interval& interval = result.timeline.back();
-    interval.latency.Merge(sample.latency);
+    Clock::time_point until = now;
+    if (done) until = state.finished ? state.last_taken : std::max(end, state.last_plan);
+    result.seconds = Seconds(until - begin);
+    Interval& interval = result.timeline.emplace_back();
+    interval.start_s = Seconds(interval_begin - begin);
+    interval.seconds = Seconds((done && until > interval_begin ? until : now) - interval_begin);
+    interval.latency = sample.latency;
     for (const auto& [code, count] : sample.errors) interval.errors += count;
-    if (!second && !done) continue;
-    interval.seconds = std::chrono::duration<double>(now - interval_begin).count();
     interval_begin = now;
     if (window.progress) window.progress(result);
   }
+  AddFailures(begin, result);
   return result;
+}
+
+void LoadRun::AddFailures(Clock::time_point begin, Result& result) const {
+  const auto after = [&](Clock::time_point time) { return std::max(0.0, Seconds(time - begin)); };
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    const Lane::State state = lanes_[i]->state();
+    if (!state.trouble.has_value()) continue;
+    const absl::Status& reason = state.trouble->reason;
+    result.failures.push_back({.session = static_cast<int>(i) + 1,
+                               .plans = state.plans,
+                               .after_s = after(state.trouble->since),
+                               .code = absl::StatusCodeToString(reason.code()),
+                               .reason = std::string(reason.message())});
+  }
+  if (const State state = Look(); state.lost.has_value()) result.lost_after_s = after(*state.lost);
 }
 
 absl::Status LoadRun::Stop() {

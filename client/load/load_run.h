@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,33 +20,42 @@ namespace gdnplan::load {
 
 class LoadRun {
  public:
-  // Opens connections and sessions and begins to send. InvalidArgument names the option.
-  // connect(): another connection to the server.
+  // Whether the options agree with each other. InvalidArgument names the one that does not.
+  static absl::Status Check(const LoadOptions& options);
+  // Opens connections and sessions. connect(): another connection to the server. InvalidArgument
+  // names the option.
   static absl::StatusOr<std::unique_ptr<LoadRun>> Start(
       LoadOptions options, const std::function<absl::StatusOr<client::Client>()>& connect);
   ~LoadRun();
 
   struct Window {
     std::chrono::duration<double> length{5};
-    uint64_t steps = 0;  // it ends earlier once so many plans were answered; 0: it does not
+    uint64_t steps = 0;  // so many requests start at most; 0: as many as the time allows
     // Called once a second with what was measured so far, and after how long.
     std::function<void(const Result& so_far)> progress = nullptr;
     // Asked often; true ends the window.
     std::function<bool()> interrupted = nullptr;
   };
-  // What happens from now on. Ends early when every workload is over. `parameters` stay empty.
+  // Sends from now on, and waits for the answers to all that started: each request that was due in
+  // the window is counted in it. Ends early when every workload is over, or every session has been
+  // lost for some seconds. `parameters` stay empty.
   Result Measure(const Window& window);
-  // Lets what happened so far go: the warm-up.
-  void Discard();
+  // Whether every workload is over.
   bool over() const;
 
-  // Waits for what is under way and closes the sessions.
+  // Closes the sessions.
   absl::Status Stop();
 
   const client::SessionInfo& info() const { return lanes_.front()->info(); }
 
  private:
+  using Clock = Lane::Clock;
+  struct State;
+
   explicit LoadRun(LoadOptions options) : options_(std::move(options)) {}
+
+  State Look() const;
+  void AddFailures(Clock::time_point begin, Result& result) const;
 
   const LoadOptions options_;
   std::vector<std::unique_ptr<Lane>> lanes_;

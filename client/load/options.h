@@ -34,6 +34,9 @@ struct LoadOptions {
   Transport transport = Transport::kStream;
   bool poll = false;  // see client::StreamOptions
   std::vector<std::string> devices;
+  // Requests of one session under way at most, which the server decides; with unary calls 1.
+  int max_in_flight = 16;
+  std::chrono::milliseconds deadline{30'000};  // of a request
 
   Pace pace = Pace::kClosed;
   int concurrency = 1;  // of all sessions together

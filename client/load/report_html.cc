@@ -12,6 +12,7 @@
 #include "client/load/flatten.h"
 #include "client/load/html_style.h"
 #include "client/load/plots.h"
+#include "client/load/report_text.h"
 #include "client/load/svg.h"
 #include "client/load/units.h"
 #include "client/tool/text.h"
@@ -111,14 +112,14 @@ std::string CountsTable(const Result& result) {
   const auto add = [&](const std::string& name, uint64_t count, uint64_t whole) {
     const auto value = static_cast<double>(count);
     rows.push_back({name, Grouped(count), Percent(value, static_cast<double>(whole)),
-                    result.seconds > 0 ? Rate(value / result.seconds) : "-"});
+                    result.served_s() > 0 ? Rate(result.PerSecond(value)) : "-"});
   };
   const uint64_t answers = result.plans + result.num_errors();
   add("plans", result.plans, answers);
   for (const auto& [kind, count] : result.plans_by_kind) add("plans: " + kind, count, answers);
   for (const auto& [code, count] : result.errors) add("error: " + code, count, answers);
   const uint64_t starts = answers + result.skipped;
-  if (result.skipped != 0) add("starts skipped, too many outstanding", result.skipped, starts);
+  if (result.skipped != 0) add("starts skipped, due and never made", result.skipped, starts);
   if (result.delayed != 0) add("starts over 1 ms late", result.delayed, starts);
   if (result.verified != 0) {
     add("verified", result.verified, result.plans);
@@ -131,9 +132,9 @@ std::string BytesTable(const Result& result) {
   if (result.plans == 0) return "";
   std::vector<Cells> rows = {{"", "total", "a second", "a plan"}};
   const auto add = [&](const char* name, uint64_t bytes) {
-    const double rate = result.seconds > 0 ? static_cast<double>(bytes) / result.seconds : 0;
-    rows.push_back(
-        {name, tool::Bytes(bytes), tool::Bytes(ToCount(rate)), tool::Bytes(bytes / result.plans)});
+    rows.push_back({name, tool::Bytes(bytes),
+                    tool::Bytes(ToCount(result.PerSecond(static_cast<double>(bytes)))),
+                    tool::Bytes(bytes / result.plans)});
   };
   add("bytes of batches", result.request_bytes);
   add("bytes of plans", result.plan_bytes);
@@ -188,6 +189,15 @@ std::string ToHtml(const Result& result) {
   html += Tiles(result);
   html += absl::StrFormat("<p class=\"note\">Measured for %.1f s, the warm-up left out.</p>\n",
                           result.seconds);
+  if (result.lost_after_s.has_value()) {
+    html += absl::StrFormat(
+        "<p class=\"note\">All sessions were lost after %.1f s: rates are of the time "
+        "before.</p>\n",
+        *result.lost_after_s);
+  }
+  for (const std::string& failure : FormatFailures(result)) {
+    html += "<p class=\"note bad\">" + Escape(failure) + "</p>\n";
+  }
   html += Section("Latency", LatencyTable(result));
   html += Plots(result);
   html += Section("Counts", CountsTable(result));

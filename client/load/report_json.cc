@@ -59,21 +59,30 @@ Json ToJson(const Result& result) {
                {"plans_per_s", result.rate()},
                {"num_errors", result.num_errors()},
                {"errors", Json::object()},
+               {"failures", Json::array()},
                {"skipped", result.skipped},
                {"delayed", result.delayed},
                {"verified", result.verified},
                {"mismatches", result.mismatches},
                {"plans_by_kind", Json::object()},
                {"request_bytes", result.request_bytes},
-               {"request_bytes_per_s", PerSecond(result.request_bytes, result.seconds)},
+               {"request_bytes_per_s", result.PerSecond(static_cast<double>(result.request_bytes))},
                {"plan_bytes", result.plan_bytes},
-               {"plan_bytes_per_s", PerSecond(result.plan_bytes, result.seconds)},
+               {"plan_bytes_per_s", result.PerSecond(static_cast<double>(result.plan_bytes))},
                {"latency", WithBuckets(result.latency)},
                {"service", WithBuckets(result.service)},
                {"server", WithBuckets(result.server)},
                {"timeline", Json::array()}};
   for (const auto& [code, count] : result.errors) json["errors"][code] = count;
   for (const auto& [kind, count] : result.plans_by_kind) json["plans_by_kind"][kind] = count;
+  if (result.lost_after_s.has_value()) json["lost_after_s"] = *result.lost_after_s;
+  for (const Failure& failure : result.failures) {
+    json["failures"].push_back({{"session", failure.session},
+                                {"plans", failure.plans},
+                                {"after_s", failure.after_s},
+                                {"code", failure.code},
+                                {"reason", failure.reason}});
+  }
   if (result.objective_ns > 0) {
     json["objective_ns"] = result.objective_ns;
     json["goodput_per_s"] = result.goodput();
@@ -82,9 +91,11 @@ Json ToJson(const Result& result) {
   return json;
 }
 
-std::string ToJsonText(const Result& result) {
-  return ToJson(result).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string ToText(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
+
+std::string ToJsonText(const Result& result) { return ToText(ToJson(result)); }
 
 std::string ToCsv(const Histogram& latency) {
   std::string csv = "low_us,high_us,count,cumulative_percent\n";

@@ -17,7 +17,8 @@ inline constexpr const char* kResultFormat = "gdnplan-load-1";
 // (.latency.us.p99).
 nlohmann::ordered_json ToJson(const Result& result);
 
-// The same as a file's text. What is no UTF-8 in names from elsewhere is replaced.
+// A file's text. What is no UTF-8 in names from elsewhere is replaced.
+std::string ToText(const nlohmann::ordered_json& json);
 std::string ToJsonText(const Result& result);
 
 // "low_us,high_us,count,cumulative_percent" and a line for each bucket that holds something.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/load/report_text.h"
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -71,20 +72,56 @@ void PrintBytes(const Result& result, std::ostream& out) {
   out << "\nbytes\n";
   Table table({{""}, {"total", kRight}, {"a second", kRight}, {"a plan", kRight}});
   const auto add = [&](const char* name, uint64_t bytes) {
-    const double rate = result.seconds > 0 ? static_cast<double>(bytes) / result.seconds : 0;
-    table.AddRow({name, Bytes(bytes), Bytes(ToCount(rate)), Bytes(bytes / result.plans)});
+    table.AddRow({name, Bytes(bytes), Bytes(ToCount(result.PerSecond(static_cast<double>(bytes)))),
+                  Bytes(bytes / result.plans)});
   };
   add("batches", result.request_bytes);
   add("plans", result.plan_bytes);
   table.Print(out);
 }
 
+// "2.0 s", or what of it counts.
+std::string Served(const Result& result) {
+  if (!result.lost_after_s.has_value()) return absl::StrFormat("%.1f s", result.seconds);
+  return absl::StrFormat("the first %.1f of %.1f s, until all sessions were lost",
+                         *result.lost_after_s, result.seconds);
+}
+
+bool IsOfServer(const Failure& failure) {
+  return failure.code == "UNAVAILABLE" || failure.code == "NOT_FOUND" ||
+         failure.code == "DEADLINE_EXCEEDED";
+}
+
+std::string Text(const Failure& failure) {
+  return OneLine(failure.plans == 0
+                     ? absl::StrFormat("session %d got no plan: %s: %s", failure.session,
+                                       failure.code, failure.reason)
+                     : absl::StrFormat("session %d was lost after %.1f s: %s: %s", failure.session,
+                                       failure.after_s, failure.code, failure.reason));
+}
+
 }  // namespace
+
+std::vector<std::string> FormatFailures(const Result& result) {
+  constexpr size_t kShown = 3;
+  const std::vector<Failure>& failures = result.failures;
+  if (result.lost_after_s.has_value() && !failures.empty() && IsOfServer(failures.front())) {
+    return {
+        OneLine(absl::StrFormat("the server was lost after %.1f s: %s: %s", *result.lost_after_s,
+                                failures.front().code, failures.front().reason))};
+  }
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < std::min(failures.size(), kShown); ++i) lines.push_back(Text(failures[i]));
+  if (failures.size() > kShown) {
+    lines.push_back(absl::StrCat(failures.size() - kShown, " more sessions failed"));
+  }
+  return lines;
+}
 
 std::string FormatReport(const Result& result) {
   std::ostringstream out;
   out << "throughput  " << Rate(result.rate()) << " plans/s (" << Grouped(result.plans)
-      << " plans in " << absl::StrFormat("%.1f", result.seconds) << " s)\n";
+      << " plans in " << Served(result) << ")\n";
   if (result.objective_ns > 0) {
     const auto within = static_cast<double>(result.latency.CountAtMost(result.objective_ns));
     out << "goodput     " << Rate(result.goodput()) << " plans/s within "
@@ -93,7 +130,7 @@ std::string FormatReport(const Result& result) {
   }
   out << "errors      " << (result.errors.empty() ? "none" : Grouped(result.num_errors())) << '\n';
   if (result.skipped != 0 || result.delayed != 0) {
-    out << "starts      " << Grouped(result.skipped) << " skipped (too many outstanding), "
+    out << "starts      " << Grouped(result.skipped) << " skipped (due and never made), "
         << Grouped(result.delayed) << " more than 1 ms late\n";
   }
   if (result.verified != 0) {

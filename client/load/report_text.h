@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/load/result.h"
 
@@ -13,6 +14,10 @@ namespace gdnplan::load {
 
 // The tables at the end, with a line break after each line.
 std::string FormatReport(const Result& result);
+
+// What became of the sessions that failed, without line breaks: a line for all if all of them lost
+// their server, else one each for a few of them.
+std::vector<std::string> FormatFailures(const Result& result);
 
 struct Progress {
   double elapsed_s = 0;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,21 +22,34 @@ struct Interval {
   uint64_t errors = 0;
 };
 
+// A session that was lost, or that answered nothing.
+struct Failure {
+  int session = 0;     // from 1
+  uint64_t plans = 0;  // before
+  double after_s = 0;  // from the end of the warm-up
+  std::string code;    // of the last error, such as UNAVAILABLE
+  std::string reason;
+};
+
 // Sums over all of it, and:
 struct Result : Sample {
   // Every option with its value, versions, the server's and the session's devices: for people who
   // compare two results.
   nlohmann::ordered_json parameters;
 
-  double seconds = 0;    // measured, without the warm-up
-  uint64_t skipped = 0;  // open loop: starts that were never made; nobody counts them yet
+  double seconds = 0;  // measured, without the warm-up
+  // All sessions were lost after so long. Rates are of the time before.
+  std::optional<double> lost_after_s;
+  std::vector<Failure> failures;
   // Goodput is the rate of the plans whose latency is no longer. 0: none was asked for.
   int64_t objective_ns = 0;
   std::vector<Interval> timeline;
 
-  double rate() const { return seconds > 0 ? static_cast<double>(plans) / seconds : 0; }
+  double served_s() const { return lost_after_s.value_or(seconds); }
+  double PerSecond(double count) const { return served_s() > 0 ? count / served_s() : 0; }
+  double rate() const { return PerSecond(static_cast<double>(plans)); }
   double goodput() const {
-    return seconds > 0 ? static_cast<double>(latency.CountAtMost(objective_ns)) / seconds : 0;
+    return PerSecond(static_cast<double>(latency.CountAtMost(objective_ns)));
   }
   uint64_t num_errors() const {
     uint64_t sum = 0;

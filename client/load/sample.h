@@ -12,8 +12,11 @@
 namespace gdnplan::load {
 
 struct Sample {
-  uint64_t plans = 0;    // answered with OK
+  uint64_t plans = 0;    // answered with OK, and compared where that was asked for
   uint64_t delayed = 0;  // open loop: starts made later than intended by more than a millisecond
+  // Open loop: starts that were due and never made, for the requests before were still under way,
+  // or the server was gone.
+  uint64_t skipped = 0;
   // Nanoseconds. Open loop: from the intended start; closed loop: the same as `service`.
   Histogram latency;
   Histogram service;                              // from the actual start to the answer
@@ -28,6 +31,7 @@ struct Sample {
   void Merge(const Sample& other) {
     plans += other.plans;
     delayed += other.delayed;
+    skipped += other.skipped;
     latency.Merge(other.latency);
     service.Merge(other.service);
     server.Merge(other.server);

@@ -58,7 +58,7 @@ bool Scheduler::Next(Step& step) {
   writer_.Write(rows_, step.batch);
   step.due_s = now_s_;
   const double tokens = *step.batch.num_actual_tokens;
-  now_s_ += options_.base_ms * 1e-3 + options_.per_token_us * 1e-6 * tokens;
+  now_s_ += options_.step_ms * 1e-3 + options_.step_us_per_token * 1e-6 * tokens;
   return true;
 }
 

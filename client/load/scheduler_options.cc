@@ -3,6 +3,7 @@
 #include "client/load/scheduler_options.h"
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -25,9 +26,10 @@ absl::Status CheckRange(std::string_view field, T value, T low, T high) {
   return InvalidField(field, absl::StrCat("must be in ", low, "..", high, " (got ", value, ")"));
 }
 
-absl::Status CheckTokens(size_t request, std::string_view member, int32_t tokens) {
-  return CheckRange(absl::StrCat("requests[", request, "].", plan::ToAbsl(member)), tokens, 1,
-                    kMaxRequestTokens);
+// How people find it.
+std::string Place(size_t index, const Request& request) {
+  return request.line > 0 ? absl::StrCat("line ", request.line)
+                          : absl::StrCat("requests[", index, "]");
 }
 
 // Blocks that a request can hold at once, at most.
@@ -70,8 +72,8 @@ absl::Status ValidateOptions(const SchedulerOptions& options) {
   GDNPLAN_RETURN_IF_ERROR(
       CheckRange("prefix_families", options.prefix_families, 1, kMaxPrefixFamilies));
   GDNPLAN_RETURN_IF_ERROR(CheckRange("speed", options.speed, 1e-6, 1e6));
-  GDNPLAN_RETURN_IF_ERROR(CheckRange("base_ms", options.base_ms, 0.0, 1e6));
-  return CheckRange("per_token_us", options.per_token_us, 0.0, 1e6);
+  GDNPLAN_RETURN_IF_ERROR(CheckRange("step_ms", options.step_ms, 0.0, 1e6));
+  return CheckRange("step_us_per_token", options.step_us_per_token, 0.0, 1e6);
 }
 
 plan::PlanConfig MakeConfig(const SchedulerOptions& options) {
@@ -94,12 +96,14 @@ plan::PlanConfig MakeConfig(const SchedulerOptions& options) {
 absl::Status ValidateRequests(const SchedulerOptions& options, std::span<const Request> requests) {
   for (size_t i = 0; i < requests.size(); ++i) {
     const Request& request = requests[i];
-    GDNPLAN_RETURN_IF_ERROR(CheckTokens(i, "prompt_tokens", request.prompt_tokens));
-    GDNPLAN_RETURN_IF_ERROR(CheckTokens(i, "output_tokens", request.output_tokens));
+    GDNPLAN_RETURN_IF_ERROR(CheckRange(Place(i, request) + ".prompt_tokens", request.prompt_tokens,
+                                       1, kMaxRequestTokens));
+    GDNPLAN_RETURN_IF_ERROR(CheckRange(Place(i, request) + ".output_tokens", request.output_tokens,
+                                       1, kMaxRequestTokens));
     const int64_t blocks = MostBlocks(options, request);
     if (blocks <= options.num_blocks) continue;
-    return plan::InvalidElement(
-        "requests", static_cast<int64_t>(i),
+    return InvalidField(
+        Place(i, request),
         absl::StrCat("with ", request.prompt_tokens, " prompt and ", request.output_tokens,
                      " output tokens needs ", blocks, " blocks of block_size ", options.block_size,
                      " and could never run; raise num_blocks (got ", options.num_blocks,

@@ -46,8 +46,8 @@ struct SchedulerOptions {
   // Arrivals come that many times as fast. Steps last as long as before.
   double speed = 1;
   // How long a step lasts: so long, and per token more.
-  double base_ms = 6;
-  double per_token_us = 25;
+  double step_ms = 6;
+  double step_us_per_token = 25;
 
   uint64_t seed = 1;
 };

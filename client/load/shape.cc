@@ -21,7 +21,7 @@ constexpr int32_t kMaxWeight = 1'000'000;
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit Parser(std::string_view text) : text_(text) { shape_.text = text; }
 
   absl::StatusOr<Shape> Parse() {
     std::string_view rest = text_;

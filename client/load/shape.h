@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -13,6 +14,7 @@
 namespace gdnplan::load {
 
 struct Shape {
+  std::string text;    // as it was given, for errors
   int32_t weight = 1;  // steps of this shape in a row
   int32_t decodes = 0;
   int32_t spec_rows = 0;  // of 1 + K tokens

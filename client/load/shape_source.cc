@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gdnplan/plan/constants.h"
 #include "gdnplan/plan/names.h"
@@ -17,8 +18,6 @@
 namespace gdnplan::load {
 namespace {
 
-using plan::InvalidElement;
-
 constexpr int32_t kUsualSeqs = 1024;
 constexpr int32_t kUsualTokens = 16'384;
 constexpr int32_t kUsualBlockSize = 544;
@@ -26,6 +25,12 @@ constexpr int32_t kUsualBlockSize = 544;
 constexpr int32_t kMinContext = 500;
 constexpr int32_t kMaxContext = 4499;
 constexpr int32_t kMaxBlockId = 100'000;
+
+// Like those of the text itself.
+absl::Status Refuse(const Shape& shape, std::string_view reason) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("shape \"", absl::CHexEscape(shape.text), "\": ", plan::ToAbsl(reason)));
+}
 
 // Names a mode in errors as --shape does.
 int32_t Printable(int32_t value) { return value; }
@@ -36,13 +41,12 @@ template <typename T>
 absl::StatusOr<T> Common(const std::vector<Shape>& shapes, std::string_view key,
                          std::optional<T> Shape::*member, T usual) {
   std::optional<T> common;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    const std::optional<T>& value = shapes[i].*member;
+  for (const Shape& shape : shapes) {
+    const std::optional<T>& value = shape.*member;
     if (value.has_value() && common.has_value() && *value != *common) {
-      return InvalidElement("shapes", static_cast<int64_t>(i),
-                            absl::StrCat(plan::ToAbsl(key), " must be the ", Printable(*common),
-                                         " of a shape before, for they share a session (got ",
-                                         Printable(*value), ")"));
+      return Refuse(shape, absl::StrCat(plan::ToAbsl(key), " must be the ", Printable(*common),
+                                        " of a shape before, for they share a session (got ",
+                                        Printable(*value), ")"));
     }
     if (value.has_value()) common = value;
   }
@@ -60,13 +64,12 @@ int64_t ActualTokensOf(const Shape& shape, int32_t drafts) {
   return TokensOf(shape, drafts) + (shape.prefills > 0 ? 0 : int64_t{shape.padded} * row);
 }
 
-absl::Status CheckLimit(size_t shape, std::string_view what, int64_t value, std::string_view field,
-                        int64_t limit) {
+absl::Status CheckLimit(const Shape& shape, std::string_view what, int64_t value,
+                        std::string_view field, int64_t limit) {
   if (value <= limit) return absl::OkStatus();
-  return InvalidElement(
-      "shapes", static_cast<int64_t>(shape),
-      absl::StrCat("has ", value, " ", plan::ToAbsl(what), ", over ", plan::ToAbsl(field), " ",
-                   limit, "; ask for fewer or raise the limit"));
+  return Refuse(shape,
+                absl::StrCat("has ", value, " ", plan::ToAbsl(what), ", over ", plan::ToAbsl(field),
+                             " ", limit, "; ask for fewer or raise the limit"));
 }
 
 absl::Status SetSession(const std::vector<Shape>& shapes, plan::PlanConfig& config) {
@@ -97,14 +100,13 @@ absl::Status SetLimits(const std::vector<Shape>& shapes, plan::PlanConfig& confi
     config.max_num_batched_tokens =
         static_cast<int32_t>(std::min<int64_t>(tokens, plan::kMaxNumBatchedTokens));
   }
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    if (shapes[i].spec_rows > 0 && drafts == 0) {
-      return InvalidElement("shapes", static_cast<int64_t>(i),
-                            "has speculative rows and no draft tokens; give k, such as k=3");
+  for (const Shape& shape : shapes) {
+    if (shape.spec_rows > 0 && drafts == 0) {
+      return Refuse(shape, "has speculative rows and no draft tokens; give k, such as k=3");
     }
     GDNPLAN_RETURN_IF_ERROR(
-        CheckLimit(i, "rows", shapes[i].num_rows(), "max_num_seqs", config.max_num_seqs));
-    GDNPLAN_RETURN_IF_ERROR(CheckLimit(i, "tokens", ActualTokensOf(shapes[i], drafts),
+        CheckLimit(shape, "rows", shape.num_rows(), "max_num_seqs", config.max_num_seqs));
+    GDNPLAN_RETURN_IF_ERROR(CheckLimit(shape, "tokens", ActualTokensOf(shape, drafts),
                                        "max_num_batched_tokens", config.max_num_batched_tokens));
   }
   return plan::ValidateConfig(config);
@@ -157,6 +159,19 @@ bool ShapeSource::Next(Step& step) {
     shape_ = (shape_ + 1) % shapes_.size();
   }
   return true;
+}
+
+uint64_t ShapeSource::max_batch_bytes() const {
+  uint64_t most = 0;
+  for (const Shape& shape : shapes_) {
+    const auto rows = static_cast<uint64_t>(shape.num_rows());
+    const uint64_t of_drafts = config_.num_speculative_tokens > 0 ? 2 : 0;
+    uint64_t elements = 1 + rows * (2 + of_drafts);
+    // Of a table's columns those are certain which hold states.
+    elements += rows * static_cast<uint64_t>(config_.state_columns()) * config_.groups.size();
+    most = std::max(most, elements * sizeof(int32_t) + rows);
+  }
+  return most;
 }
 
 void ShapeSource::AddRows(int32_t rows, int32_t len, bool speculative, bool prefilling,

@@ -40,6 +40,7 @@ class ShapeSource : public StepSource {
 
   const plan::PlanConfig& config() const override { return config_; }
   bool Next(Step& step) override;
+  uint64_t max_batch_bytes() const override;
 
  private:
   ShapeSource(const ShapeOptions& options, plan::PlanConfig config);

@@ -12,47 +12,42 @@
 
 namespace gdnplan::load {
 
-// Not thread safe.
+// The load's time passes in windows and stands still between them: what is due after a window's end
+// is due in the next one. Not thread safe.
 class Starts {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `session` of options.sessions, which begin at `begin`: sessions take turns, so that they do not
-  // start in step.
-  Starts(const LoadOptions& options, int session, Clock::time_point begin)
-      : pace_(options.pace),
-        begin_(begin),
-        interval_s_(options.rate > 0 ? options.sessions / options.rate : 0),
-        random_(options.seed * 1'000'003 + static_cast<uint64_t>(session)),
-        next_s_(options.rate > 0 ? session / options.rate : 0) {}
+  // `session` of options.sessions: they take turns, so that they do not start in step.
+  Starts(const LoadOptions& options, int session);
 
-  // Of the next request, which is due `due_s` after the workload's start. Nothing: at once.
-  std::optional<Clock::time_point> Next(double due_s) {
-    switch (pace_) {
-      case Pace::kClosed:
-        return std::nullopt;
-      case Pace::kTrace:
-        return At(due_s);
-      case Pace::kConstant:
-        return At(std::exchange(next_s_, next_s_ + interval_s_));
-      case Pace::kPoisson:
-        return At(std::exchange(
-            next_s_, next_s_ + std::exponential_distribution<double>(1 / interval_s_)(random_)));
-    }
-    return std::nullopt;
-  }
+  void Begin(Clock::time_point now) { begin_ = now; }
+  // Ends the window. How many starts were due before `end` and not taken: they are none any more. A
+  // trace's steps are not among them, for only their source knows them.
+  uint64_t End(Clock::time_point end);
+
+  // Of the next request, which is due `due_s` after the workload's start. Nothing: at once. Within
+  // a window.
+  std::optional<Clock::time_point> Next(double due_s) const;
+  // That start was made.
+  void Take();
 
  private:
-  Clock::time_point At(double seconds) const {
-    return begin_ +
-           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  }
+  // Seconds of the load's time.
+  Clock::time_point At(double seconds) const;
+  double next_s() const;
+  uint64_t TakeConstant(Clock::time_point end);
+  uint64_t TakePoisson(Clock::time_point end);
+  double Interval() { return std::exponential_distribution<double>(1 / interval_s_)(random_); }
 
   const Pace pace_;
-  const Clock::time_point begin_;
   const double interval_s_;
+  const double first_s_;
   std::mt19937_64 random_;
-  double next_s_;
+  Clock::time_point begin_;
+  double passed_s_ = 0;  // in the windows before
+  uint64_t taken_ = 0;   // of kConstant: a sum of intervals would drift
+  double poisson_s_;     // of kPoisson: the next start
 };
 
 }  // namespace gdnplan::load

@@ -24,6 +24,8 @@ class StepSource {
 
   // The limits that every batch obeys.
   virtual const plan::PlanConfig& config() const = 0;
+  // That the arrays of its largest batch take at least. 0: nobody knows before.
+  virtual uint64_t max_batch_bytes() const { return 0; }
   // Makes the next step into `step`, whose arrays keep their memory. False: the workload is over.
   virtual bool Next(Step& step) = 0;
 };

@@ -150,6 +150,7 @@ class Parser {
                                              ", such as 12.5 (got ", Quoted(fields[0]), ")"));
     }
     request.arrival_s = *arrival;
+    request.line = line_;
     GDNPLAN_RETURN_IF_ERROR(ParseTokens(1, fields[1], request.prompt_tokens));
     return ParseTokens(2, fields[2], request.output_tokens);
   }

@@ -16,6 +16,7 @@ struct Request {
   double arrival_s = 0;  // from the trace's start
   int32_t prompt_tokens = 0;
   int32_t output_tokens = 0;
+  int64_t line = 0;  // of its file, from 1; 0: it has none
 };
 
 // What a request may ask for at most: prompt or output.

@@ -6,7 +6,6 @@
 
 #include "client/load/shape.h"
 #include "client/load/shape_source.h"
-#include "client/load/trace.h"
 #include "client/load/trace_source.h"
 #include "gdnplan/plan/status.h"
 
@@ -18,9 +17,11 @@ using Source = absl::StatusOr<std::unique_ptr<StepSource>>;
 }  // namespace
 
 absl::StatusOr<std::function<Source(int session)>> MakeSources(const WorkloadOptions& options,
+                                                               std::vector<Request> requests,
                                                                int sessions, uint64_t seed) {
   if (!options.trace.empty()) {
-    GDNPLAN_ASSIGN_OR_RETURN(std::vector<Request> requests, ReadTrace(options.trace));
+    GDNPLAN_RETURN_IF_ERROR(ValidateOptions(options.scheduler));
+    GDNPLAN_RETURN_IF_ERROR(ValidateRequests(options.scheduler, requests));
     SchedulerOptions scheduler = options.scheduler;
     scheduler.seed = seed;
     auto shared = std::make_shared<const std::vector<Request>>(std::move(requests));

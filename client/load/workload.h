@@ -27,9 +27,9 @@ struct WorkloadOptions {
   SchedulerOptions scheduler;  // of a trace; its seed is not read
 };
 
-// A source for session i of `sessions`; the same arguments give the same steps. InvalidArgument
-// names the option; NotFound the file.
+// A source for session i of `sessions`; the same arguments give the same steps. `requests`: what
+// the trace's file holds, else none. InvalidArgument names the option, or the request's line.
 absl::StatusOr<std::function<absl::StatusOr<std::unique_ptr<StepSource>>(int session)>> MakeSources(
-    const WorkloadOptions& options, int sessions, uint64_t seed);
+    const WorkloadOptions& options, std::vector<Request> requests, int sessions, uint64_t seed);
 
 }  // namespace gdnplan::load

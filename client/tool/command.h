@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -12,9 +13,12 @@
 
 namespace gdnplan::tool {
 
+// Exit statuses. docs/load.md has those of `load` in one table.
 inline constexpr int kSuccess = 0;
 inline constexpr int kFailure = 1;
-inline constexpr int kUsage = 2;
+inline constexpr int kUsage = 2;     // nothing was sent; see usage.h
+inline constexpr int kMismatch = 2;  // load: a plan was wrong
+inline constexpr int kGate = 3;      // load: a figure is not as it was asked to be
 
 // Options of every subcommand.
 struct Connection {
@@ -26,6 +30,7 @@ struct Connection {
 
   std::string address() const;
   client::ClientOptions options() const;
+  std::chrono::milliseconds timeout() const;
   absl::StatusOr<client::Client> Connect() const;
 };
 

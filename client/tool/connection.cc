@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "client/tool/command.h"
 #include "wire/default_address.h"
@@ -12,22 +15,40 @@ std::chrono::milliseconds Milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1'000));
 }
 
+// The library's options by their flags.
+absl::Status WithFlag(const absl::Status& status) {
+  constexpr std::pair<const char*, const char*> kFlags[] = {{"tls.ca_file: ", "--tls-ca: "},
+                                                            {"tls.cert_file: ", "--tls-cert: "},
+                                                            {"tls.key_file: ", "--tls-key: "},
+                                                            {"token_file: ", "--token-file: "}};
+  const std::string text(status.message());
+  for (const auto& [name, flag] : kFlags) {
+    if (!text.starts_with(name)) continue;
+    return absl::Status(status.code(), flag + text.substr(std::string_view(name).size()));
+  }
+  return status;
+}
+
 }  // namespace
 
 std::string Connection::address() const { return server.empty() ? wire::DefaultAddress() : server; }
 
+std::chrono::milliseconds Connection::timeout() const { return Milliseconds(timeout_s); }
+
 client::ClientOptions Connection::options() const {
   client::ClientOptions options;
   options.connect_timeout = Milliseconds(connect_timeout_s);
-  options.call_deadline = Milliseconds(timeout_s);
-  options.open_deadline = Milliseconds(timeout_s);
+  options.call_deadline = timeout();
+  options.open_deadline = timeout();
   options.tls = tls;
   options.token_file = token_file;
   return options;
 }
 
 absl::StatusOr<client::Client> Connection::Connect() const {
-  return client::Client::Connect(server, options());
+  absl::StatusOr<client::Client> client = client::Client::Connect(server, options());
+  if (!client.ok()) return WithFlag(client.status());
+  return client;
 }
 
 }  // namespace gdnplan::tool

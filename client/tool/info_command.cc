@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
 // gdnplan info
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,12 +27,14 @@ using Json = nlohmann::ordered_json;
 constexpr char kFooter[] =
     R"(With --json: {"address", "version", "boot_id", "uptime_ms",
   "capabilities": {"plan_stream", "watch_plans", "cuda", "timeline_waits"},
-  "limits": {"max_sessions", "max_message_bytes", "max_groups", "max_slots"},
+  "limits": {"max_sessions", "max_message_bytes", "max_groups", "max_slots", "max_num_seqs",
+    "max_num_batched_tokens", "max_session_bytes", "max_device_bytes", "max_streams",
+    "max_plans_in_flight", "max_followers"}, "poll", "lease_ms", "grace_ms", "num_leases_lapsed",
   "devices": [{"id", "kind", "name", "memory_bytes", "available_bytes", "fill_mode", "mps",
     "fills": {"host", "copy", "kernel"}}],
   "sessions": [{"number", "name", "devices", "max_num_seqs", "max_num_batched_tokens",
     "num_speculative_tokens", "num_groups", "num_slots", "arena_bytes", "num_plans",
-    "num_refused", "age_ms", "idle_ms"}]})";
+    "num_refused", "age_ms", "idle_ms", "num_attached", "lease_left_ms"}]})";
 
 std::vector<std::pair<const char*, bool>> Flags(const ServerInfo& info) {
   return {{"plan_stream", info.capabilities.plan_stream},
@@ -54,12 +58,22 @@ std::string FilledText(const client::DeviceInfo::Fills& fills) {
   return parts.empty() ? "none" : absl::StrJoin(parts, ", ");
 }
 
+bool HasGpu(const ServerInfo& info) {
+  return std::any_of(info.devices.begin(), info.devices.end(),
+                     [](const auto& device) { return device.kind == client::DeviceKind::kCuda; });
+}
+
+// Of a limit.
+std::string BytesOrAll(uint64_t bytes) { return bytes == 0 ? "all bytes" : Bytes(bytes); }
+
 void PrintText(const std::string& address, const ServerInfo& info,
                const std::vector<SessionSummary>& sessions) {
   constexpr auto kRight = Table::Align::kRight;
   std::vector<std::string> names;
   for (const auto& [name, has] : Flags(info)) {
     if (has) names.emplace_back(name);
+    // The capability is the build's, and without a GPU it promises nothing.
+    if (has && std::string_view(name) == "cuda" && !HasGpu(info)) names.back() += " (no GPU)";
   }
   std::cout << "server        " << OneLine(address) << '\n'
             << "version       " << OneLine(info.version) << '\n'
@@ -68,7 +82,18 @@ void PrintText(const std::string& address, const ServerInfo& info,
             << "capabilities  " << (names.empty() ? "none" : absl::StrJoin(names, ", ")) << '\n'
             << "limits        " << info.limits.max_sessions << " sessions, "
             << info.limits.max_groups << " groups, " << info.limits.max_slots << " slots, messages "
-            << "of " << Bytes(info.limits.max_message_bytes) << '\n';
+            << "of " << Bytes(info.limits.max_message_bytes) << '\n'
+            << "of a session  " << info.limits.max_num_seqs << " rows, "
+            << info.limits.max_num_batched_tokens << " tokens, " << info.limits.max_followers
+            << " followers, " << BytesOrAll(info.limits.max_session_bytes) << " a device\n"
+            << "of a device   " << BytesOrAll(info.limits.max_device_bytes) << " for all sessions\n"
+            << "streams       " << info.limits.max_streams << ", "
+            << info.limits.max_plans_in_flight << " plans in flight each; poll "
+            << OneLine(info.poll) << '\n'
+            << "leases        "
+            << (info.lease.count() == 0 ? "never lapse" : "lapse after " + Duration(info.lease))
+            << ", " << Duration(info.grace) << " grace, " << info.num_leases_lapsed
+            << " sessions lapsed\n";
   std::cout << "\ndevices (" << info.devices.size() << ")\n";
   Table devices({{"id"},
                  {"kind"},
@@ -122,7 +147,18 @@ Json ToJson(const std::string& address, const ServerInfo& info,
                 {{"max_sessions", info.limits.max_sessions},
                  {"max_message_bytes", info.limits.max_message_bytes},
                  {"max_groups", info.limits.max_groups},
-                 {"max_slots", info.limits.max_slots}}},
+                 {"max_slots", info.limits.max_slots},
+                 {"max_num_seqs", info.limits.max_num_seqs},
+                 {"max_num_batched_tokens", info.limits.max_num_batched_tokens},
+                 {"max_session_bytes", info.limits.max_session_bytes},
+                 {"max_device_bytes", info.limits.max_device_bytes},
+                 {"max_streams", info.limits.max_streams},
+                 {"max_plans_in_flight", info.limits.max_plans_in_flight},
+                 {"max_followers", info.limits.max_followers}}},
+               {"poll", info.poll},
+               {"lease_ms", info.lease.count()},
+               {"grace_ms", info.grace.count()},
+               {"num_leases_lapsed", info.num_leases_lapsed},
                {"devices", Json::array()},
                {"sessions", Json::array()}};
   for (const auto& [name, has] : Flags(info)) json["capabilities"][name] = has;
@@ -152,7 +188,9 @@ Json ToJson(const std::string& address, const ServerInfo& info,
                                 {"num_plans", session.num_plans},
                                 {"num_refused", session.num_refused},
                                 {"age_ms", session.age.count()},
-                                {"idle_ms", session.idle.count()}});
+                                {"idle_ms", session.idle.count()},
+                                {"num_attached", session.num_attached},
+                                {"lease_left_ms", session.lease_left.count()}});
   }
   return json;
 }

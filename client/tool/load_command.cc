@@ -5,17 +5,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <csignal>
-#include <fstream>
 #include <iostream>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/json/batch_writer.h"
 #include "client/load/compare.h"
 #include "client/load/load_run.h"
 #include "client/load/report_html.h"
@@ -25,7 +24,11 @@
 #include "client/tool/command.h"
 #include "client/tool/input.h"
 #include "client/tool/load_flags.h"
+#include "client/tool/load_verdict.h"
+#include "client/tool/mismatches.h"
+#include "client/tool/output_file.h"
 #include "client/tool/text.h"
+#include "client/tool/usage.h"
 #include "gdnplan/plan/status.h"
 
 namespace gdnplan::tool {
@@ -34,22 +37,28 @@ namespace {
 using load::LoadRun;
 using load::Result;
 
-constexpr int kMismatch = 2;
-constexpr int kGate = 3;
-// Wrong plans that are written down.
-constexpr int kMaxMismatchFiles = 10;
-
 constexpr char kFooter[] =
     R"(Workloads: --shape decode=256, spec=256,k=3,groups=4, decode=200,prefill=8x1024, ...; given more
 than once they take turns. --trace FILE.csv (arrival_s,prompt_tokens,output_tokens): a simulated
 scheduler turns requests into steps, over and over until --duration or --steps. Closed loop unless
 --rate or --paced is given. --sweep writes --json only, with all its runs.
 
-Exit status: 0 success, 1 failure, 2 a wrong plan or wrong usage, 3 a gate was missed. Ctrl-C ends the
-measurement and reports what there is.)";
+Exit status: 0 success, 1 failure (no server, a session lost or refused, no plan answered), 2 a wrong
+plan or wrong usage, 3 a gate was missed. Ctrl-C ends the measurement and reports what there is; a
+second one ends at once.)";
 
 std::atomic<bool> interrupted = false;
 void OnInterrupt(int /*signal*/) { interrupted = true; }
+
+// Once: the next one ends the process.
+void AwaitInterrupt() {
+  struct sigaction action {};
+  action.sa_handler = OnInterrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+void Warn(const std::string& text) { std::cerr << "gdnplan: " << OneLine(text) << '\n'; }
 
 // The line that changes on a terminal; nothing elsewhere.
 class ProgressLine {
@@ -64,38 +73,6 @@ class ProgressLine {
  private:
   const bool terminal_ = isatty(STDERR_FILENO) == 1;
 };
-
-// Tells of wrong plans and keeps their batches. Thread safe.
-class Mismatches {
- public:
-  explicit Mismatches(std::string directory) : directory_(std::move(directory)) {}
-
-  void Add(const plan::PlanConfig& config, const json::OwnedBatch& batch,
-           const std::vector<std::string>& mismatches) {
-    const std::lock_guard lock(mutex_);
-    if (++count_ > kMaxMismatchFiles) return;
-    const std::string file =
-        absl::StrCat(directory_, "/gdnplan-mismatch-", getpid(), "-", count_, ".json");
-    std::ofstream(file) << json::WriteBatch(config, batch).dump() << '\n';
-    std::cerr << "\nwrong plan: " << OneLine(mismatches.front());
-    if (mismatches.size() > 1) std::cerr << " (and " << mismatches.size() - 1 << " more)";
-    std::cerr << "; its batch: " << file << '\n';
-  }
-
- private:
-  const std::string directory_;
-  std::mutex mutex_;
-  int count_ = 0;
-};
-
-absl::Status Write(const std::string& file, const std::string& text) {
-  if (file.empty()) return absl::OkStatus();
-  std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (stream.good()) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("cannot write ", file));
-}
 
 bool Agree(double a, double b, double percent) {
   return std::abs(a - b) <= percent / 100 * std::max(std::abs(a), std::abs(b));
@@ -112,50 +89,111 @@ bool Stable(const std::vector<Result>& windows, double percent) {
   });
 }
 
+// What the server does not allow, as far as it can be known before anything is sent.
+absl::Status LimitTo(const client::ServerInfo::Limits& limits, load::LoadOptions& options) {
+  options.max_in_flight =
+      std::max(1, static_cast<int>(std::min(limits.max_plans_in_flight, limits.max_slots)));
+  GDNPLAN_RETURN_IF_ERROR(AsWrongUsage(LoadRun::Check(options)));
+  GDNPLAN_ASSIGN_OR_RETURN(const auto source, options.source(0));
+  const uint64_t bytes = source->max_batch_bytes();
+  if (bytes <= limits.max_message_bytes) return absl::OkStatus();
+  return WrongUsage("--shape", absl::StrCat("a batch of ", Bytes(bytes), " is over the ",
+                                            Bytes(limits.max_message_bytes),
+                                            " that the server takes (its --max-message-bytes); ask "
+                                            "for fewer rows, groups or drafts"));
+}
+
 class LoadCommand {
  public:
   LoadCommand(const Connection& connection, LoadFlags flags)
       : connection_(connection), flags_(std::move(flags)), mismatches_(flags_.mismatch_dir) {}
 
   absl::StatusOr<int> Run() {
-    std::signal(SIGINT, OnInterrupt);
-    if (!flags_.sweep.empty()) return RunSweep();
-    GDNPLAN_ASSIGN_OR_RETURN(const Result result, RunOnce(flags_));
+    GDNPLAN_ASSIGN_OR_RETURN(const std::vector<LoadToRun> loads, LoadsOf(flags_));
+    if (flags_.verify != "none") GDNPLAN_RETURN_IF_ERROR(mismatches_.CheckDirectory());
+    GDNPLAN_ASSIGN_OR_RETURN(Outputs outputs, OpenOutputs());
+    AwaitInterrupt();
+    if (!flags_.sweep.empty()) return RunSweep(loads, outputs);
+    GDNPLAN_ASSIGN_OR_RETURN(const Result result, RunOnce(loads.front()));
     std::cout << load::FormatReport(result);
-    GDNPLAN_RETURN_IF_ERROR(Write(flags_.json_file, load::ToJsonText(result)));
-    GDNPLAN_RETURN_IF_ERROR(Write(flags_.csv_file, load::ToCsv(result.latency)));
-    GDNPLAN_RETURN_IF_ERROR(Write(flags_.html_file, load::ToHtml(result)));
-    return StatusOf(result);
+    if (outputs.json) GDNPLAN_RETURN_IF_ERROR(outputs.json->Write(load::ToJsonText(result)));
+    if (outputs.csv) GDNPLAN_RETURN_IF_ERROR(outputs.csv->Write(load::ToCsv(result.latency)));
+    if (outputs.html) GDNPLAN_RETURN_IF_ERROR(outputs.html->Write(load::ToHtml(result)));
+    return StatusOf(result, "");
   }
 
  private:
-  absl::StatusOr<Result> RunOnce(const LoadFlags& flags) {
-    GDNPLAN_ASSIGN_OR_RETURN(load::LoadOptions options, OptionsOf(flags));
+  struct Outputs {
+    std::optional<OutputFile> json;
+    std::optional<OutputFile> csv;
+    std::optional<OutputFile> html;
+  };
+
+  absl::StatusOr<Outputs> OpenOutputs() const {
+    Outputs outputs;
+    std::vector<const OutputFile*> opened;
+    const auto open = [&](const char* flag, const std::string& path,
+                          std::optional<OutputFile>& file) -> absl::Status {
+      if (path.empty()) return absl::OkStatus();
+      GDNPLAN_ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flag, path));
+      file.emplace(std::move(output));
+      for (const OutputFile* other : opened) {
+        if (!file->IsSameAs(*other)) continue;
+        return WrongUsage(flag, absl::StrCat("is the file of ", other->flag(), "; give another"));
+      }
+      opened.push_back(&*file);
+      return absl::OkStatus();
+    };
+    GDNPLAN_RETURN_IF_ERROR(open("--json", flags_.json_file, outputs.json));
+    GDNPLAN_RETURN_IF_ERROR(open("--csv", flags_.csv_file, outputs.csv));
+    GDNPLAN_RETURN_IF_ERROR(open("--html", flags_.html_file, outputs.html));
+    return outputs;
+  }
+
+  absl::StatusOr<Result> RunOnce(const LoadToRun& load) {
+    const LoadFlags& flags = load.flags;
+    load::LoadOptions options = load.options;
     options.on_mismatch = [this](const auto& config, const auto& batch, const auto& mismatches) {
       mismatches_.Add(config, batch, mismatches);
     };
+    options.deadline = connection_.timeout();
     GDNPLAN_ASSIGN_OR_RETURN(const client::Client client, connection_.Connect());
     GDNPLAN_ASSIGN_OR_RETURN(const client::ServerInfo server, client.GetServerInfo());
+    GDNPLAN_RETURN_IF_ERROR(LimitTo(server.limits, options));
     GDNPLAN_ASSIGN_OR_RETURN(
         const std::unique_ptr<LoadRun> run,
         LoadRun::Start(std::move(options), [this] { return connection_.Connect(); }));
-    MeasureWindow(*run, flags.warm_up_s, 0, /*warm_up=*/true);
-    GDNPLAN_ASSIGN_OR_RETURN(Result result, MeasureStable(*run, flags));
-    if (flags.max_p99_us.has_value()) {
-      result.objective_ns = static_cast<int64_t>(*flags.max_p99_us * 1e3);
+    GDNPLAN_RETURN_IF_ERROR(WarmUp(*run, flags.warm_up()));
+    Result result = MeasureStable(*run, flags);
+    if (flags.gates.max_p99_us.has_value()) {
+      result.objective_ns = static_cast<int64_t>(*flags.gates.max_p99_us * 1e3);
     }
     result.parameters = {{"tool", "gdnplan " GDNPLAN_VERSION},
                          {"server", server.version},
-                         {"address", connection_.address()}};
+                         {"address", connection_.address()},
+                         {"timeout_s", connection_.timeout_s}};
     for (const client::ArenaInfo& arena : run->info().arenas) {
       result.parameters["device_names"].push_back(arena.device.name);
       result.parameters["device_ids"].push_back(arena.device.id);
     }
     result.parameters.update(ParametersOf(flags));
-    const absl::Status stopped = run->Stop();
     // What was measured counts, even if the server is gone by now.
-    if (!stopped.ok()) std::cerr << "gdnplan: " << OneLine(std::string(stopped.message())) << '\n';
+    if (const absl::Status stopped = run->Stop(); !stopped.ok() && result.failures.empty()) {
+      Warn(std::string(stopped.message()));
+    }
     return result;
+  }
+
+  // What fails here would fail all of the measurement.
+  absl::Status WarmUp(LoadRun& run, double seconds) {
+    if (seconds <= 0) return absl::OkStatus();
+    const Result result = MeasureWindow(run, seconds, 0, /*warm_up=*/true);
+    if (interrupted)
+      return absl::CancelledError("interrupted in the warm-up: nothing was measured");
+    const std::vector<std::string> failures = load::FormatFailures(result);
+    if (failures.empty()) return absl::OkStatus();
+    for (size_t i = 1; i < failures.size(); ++i) Warn("in the warm-up: " + failures[i]);
+    return absl::UnavailableError("in the warm-up: " + failures.front());
   }
 
   Result MeasureWindow(LoadRun& run, double seconds, uint64_t steps, bool warm_up) {
@@ -181,66 +219,53 @@ class LoadCommand {
     return result;
   }
 
-  absl::StatusOr<Result> MeasureStable(LoadRun& run, const LoadFlags& flags) {
+  Result MeasureStable(LoadRun& run, const LoadFlags& flags) {
     std::vector<Result> windows;
     do {
       windows.push_back(MeasureWindow(run, flags.duration_s, flags.steps, /*warm_up=*/false));
-      if (flags.stable_percent <= 0 || interrupted || run.over()) return windows.back();
+      const bool ended = interrupted || run.over() || !windows.back().failures.empty();
+      if (flags.stable_percent <= 0 || ended) return windows.back();
     } while (!Stable(windows, flags.stable_percent) &&
              windows.size() < static_cast<size_t>(flags.max_windows));
     if (!Stable(windows, flags.stable_percent)) {
-      std::cerr << "gdnplan: not stable within " << flags.stable_percent << " % after "
-                << windows.size() << " windows; the last one is reported\n";
+      Warn(absl::StrCat("not stable within ", flags.stable_percent, " % after ", windows.size(),
+                        " windows; the last one is reported"));
     }
     return windows.back();
   }
 
-  absl::StatusOr<int> RunSweep() {
-    GDNPLAN_ASSIGN_OR_RETURN(const Sweep sweep, ParseSweep(flags_.sweep));
+  absl::StatusOr<int> RunSweep(const std::vector<LoadToRun>& loads, Outputs& outputs) {
     std::vector<load::SweepRow> rows;
-    nlohmann::ordered_json runs;
+    nlohmann::ordered_json results = nlohmann::ordered_json::array();
+    const std::string parameter = SweptParameter(flags_);
     int status = kSuccess;
-    for (const double value : sweep.values) {
-      LoadFlags flags = flags_;
-      if (sweep.parameter == "rate") {
-        flags.rate = value;
-      } else {
-        flags.concurrency = static_cast<int>(value);
+    for (const LoadToRun& load : loads) {
+      const std::string at = absl::StrCat(parameter, "=", load.value, ": ");
+      const absl::StatusOr<Result> result = RunOnce(load);
+      if (!result.ok()) {
+        // What there is so far is worth its table.
+        Warn(at + std::string(result.status().message()));
+        status = Worse(status, IsWrongUsage(result.status()) ? kUsage : kFailure);
+        break;
       }
-      GDNPLAN_ASSIGN_OR_RETURN(const Result result, RunOnce(flags));
-      rows.push_back(load::MakeSweepRow(absl::StrCat(value), result));
-      runs.push_back(load::ToJson(result));
-      status = std::max(status, StatusOf(result));
-      if (interrupted) break;
+      rows.push_back(load::MakeSweepRow(load.value, *result));
+      results.push_back(load::ToJson(*result));
+      status = Worse(status, StatusOf(*result, at));
+      if (interrupted || result->lost_after_s.has_value()) break;
     }
-    std::cout << load::FormatSweep(sweep.parameter, rows);
-    const nlohmann::ordered_json all = {{"sweep", sweep.parameter}, {"runs", std::move(runs)}};
-    GDNPLAN_RETURN_IF_ERROR(Write(flags_.json_file, all.dump(2) + '\n'));
+    std::cout << load::FormatSweep(parameter, rows);
+    if (outputs.json) {
+      const nlohmann::ordered_json all = {{"sweep", parameter}, {"runs", std::move(results)}};
+      GDNPLAN_RETURN_IF_ERROR(outputs.json->Write(load::ToText(all)));
+    }
     return status;
   }
 
-  int StatusOf(const Result& result) const {
-    if (result.mismatches > 0) return kMismatch;
-    int status = kSuccess;
-    const auto missed = [&](const std::string& text) {
-      std::cerr << "gdnplan: gate missed: " << text << '\n';
-      status = kGate;
-    };
-    const double p99_us = static_cast<double>(result.latency.Percentile(99)) / 1e3;
-    if (flags_.max_p99_us.has_value() && !(p99_us <= *flags_.max_p99_us)) {
-      missed(absl::StrCat("p99 ", p99_us, " us, --max-p99-us ", *flags_.max_p99_us));
-    }
-    if (flags_.min_rate.has_value() && !(result.rate() >= *flags_.min_rate)) {
-      missed(absl::StrCat(result.rate(), " plans/s, --min-rate ", *flags_.min_rate));
-    }
-    if (flags_.max_errors.has_value() && result.num_errors() > *flags_.max_errors) {
-      missed(absl::StrCat(result.num_errors(), " errors, --max-errors ", *flags_.max_errors));
-    }
-    if (status == kSuccess && result.plans == 0) {
-      std::cerr << "gdnplan: no plan was answered\n";
-      status = kFailure;
-    }
-    return status;
+  // Says why it is no success.
+  int StatusOf(const Result& result, const std::string& at) const {
+    const Verdict verdict = Judge(result, flags_.gates);
+    for (const std::string& reason : verdict.reasons) Warn(at + reason);
+    return mismatches_.any() ? kMismatch : verdict.status;
   }
 
   const Connection& connection_;
@@ -266,8 +291,9 @@ void AddLoadCommand(CLI::App& app, const Connection& connection, Action& action)
       "load", "Puts a load on a server as engines would, and says what it measured");
   command->footer(kFooter);
   AddLoadFlags(*command, *flags);
-  command->callback([flags, &connection, &action] {
-    action = [flags, &connection]() -> absl::StatusOr<int> {
+  command->callback([flags, command, &connection, &action] {
+    action = [flags, command, &connection]() -> absl::StatusOr<int> {
+      GDNPLAN_RETURN_IF_ERROR(CheckTogether(*command, *flags));
       if (!flags->compare.empty()) return Compare(flags->compare);
       return LoadCommand(connection, *flags).Run();
     };

@@ -12,15 +12,10 @@
 #include "absl/status/statusor.h"
 #include "client/load/options.h"
 #include "client/load/workload.h"
+#include "client/tool/load_verdict.h"
 #include "client/tool/workload_flags.h"
 
 namespace gdnplan::tool {
-
-// One of these is swept.
-struct Sweep {
-  std::string parameter;  // "concurrency" or "rate"
-  std::vector<double> values;
-};
 
 struct LoadFlags {
   load::WorkloadOptions workload;
@@ -38,8 +33,8 @@ struct LoadFlags {
 
   double duration_s = 10;
   uint64_t steps = 0;
-  double warm_up_s = 1;
-  double stable_percent = 0;  // 0: one window
+  std::optional<double> warm_up_s;  // absent: a second, or none with --once
+  double stable_percent = 0;        // 0: one window
   int max_windows = 10;
 
   std::string verify = "sample";
@@ -48,18 +43,28 @@ struct LoadFlags {
   std::string json_file;
   std::string csv_file;
   std::string html_file;
-  std::optional<double> max_p99_us;
-  std::optional<double> min_rate;
-  std::optional<uint64_t> max_errors;
+  Gates gates;
   std::string sweep;
   std::vector<std::string> compare;
+
+  double warm_up() const { return warm_up_s.value_or(workload.once ? 0 : 1); }
 };
 
 void AddLoadFlags(CLI::App& command, LoadFlags& flags);
+// After parsing: flags that would not do what they say, for what else was given. WrongUsage.
+absl::Status CheckTogether(const CLI::App& command, const LoadFlags& flags);
 
-// InvalidArgument names the option.
-absl::StatusOr<load::LoadOptions> OptionsOf(const LoadFlags& flags);
-absl::StatusOr<Sweep> ParseSweep(const std::string& text);
+// One load: all of the flags, or one value of their sweep.
+struct LoadToRun {
+  LoadFlags flags;
+  load::LoadOptions options;
+  std::string value;  // of the sweep's parameter
+};
+// Everything that can be checked without a server is. WrongUsage, or the error of a trace's file.
+absl::StatusOr<std::vector<LoadToRun>> LoadsOf(const LoadFlags& flags);
+// "concurrency" or "rate".
+std::string SweptParameter(const LoadFlags& flags);
+
 // Every option with its value.
 nlohmann::ordered_json ParametersOf(const LoadFlags& flags);
 

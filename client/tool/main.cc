@@ -7,13 +7,16 @@
 
 #include "client/tool/command.h"
 #include "client/tool/text.h"
+#include "client/tool/usage.h"
 #include "settings/settings.h"
+#include "wire/flag_range.h"
 
 namespace gdnplan::tool {
 namespace {
 
 constexpr char kFooter[] =
-    "Exit status: 0 success, 1 failure or mismatch, 2 wrong usage. Errors are one line on stderr.";
+    "Exit status: 0 success, 1 failure or mismatch, 2 wrong usage (load has more: gdnplan load "
+    "--help). Errors are one line on stderr.";
 
 int Fail(int status, const std::string& message) {
   std::cout.flush();
@@ -30,12 +33,12 @@ void AddConnectionOptions(CLI::App& app, Connection& connection) {
   app.add_option("--connect-timeout", connection.connect_timeout_s,
                  "How long to try while nobody listens")
       ->envname("GDNPLAN_CONNECT_TIMEOUT")
-      ->check(CLI::Range(0.0, 3'600.0))
+      ->check(wire::InRange(0.0, 3'600.0))
       ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option("--timeout", connection.timeout_s, "Deadline of each call")
       ->envname("GDNPLAN_TIMEOUT")
-      ->check(CLI::Range(0.001, 3'600.0))
+      ->check(wire::InRange(0.001, 3'600.0))
       ->type_name("SECONDS")
       ->capture_default_str();
 }
@@ -46,14 +49,18 @@ void AddAccessOptions(CLI::App& app, Connection& connection) {
     return app.add_option(flag, value, what)->envname(variable)->type_name("FILE");
   };
   // Not the server's variables: those are for its own certificate.
-  add("--tls-ca", connection.tls.ca_file, "GDNPLAN_TLS_CA",
-      "TLS on TCP: what issues servers' certificates, in PEM");
-  add("--tls-cert", connection.tls.cert_file, "GDNPLAN_CLIENT_TLS_CERT",
-      "This client's certificate, in PEM, where the server asks for one");
-  add("--tls-key", connection.tls.key_file, "GDNPLAN_CLIENT_TLS_KEY", "The certificate's key");
+  CLI::Option* ca = add("--tls-ca", connection.tls.ca_file, "GDNPLAN_TLS_CA",
+                        "TLS on TCP: what issues servers' certificates, in PEM");
+  CLI::Option* cert = add("--tls-cert", connection.tls.cert_file, "GDNPLAN_CLIENT_TLS_CERT",
+                          "This client's certificate, in PEM, where the server asks for one");
+  CLI::Option* key =
+      add("--tls-key", connection.tls.key_file, "GDNPLAN_CLIENT_TLS_KEY", "The certificate's key");
+  cert->needs(ca)->needs(key);
+  key->needs(cert);
   add("--tls-server-name", connection.tls.server_name, "GDNPLAN_TLS_SERVER_NAME",
       "Name that the server's certificate must have, instead of the address's host")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->needs(ca);
   add("--token-file", connection.token_file, "GDNPLAN_TOKEN_FILE",
       "Its first line is the bearer token, where the server asks for one");
 }
@@ -85,7 +92,10 @@ int Main(int argc, const char* const* argv) {
     return Fail(kUsage, "health, info, load, plan or verify must be given; see gdnplan --help");
   }
   const absl::StatusOr<int> result = action();
-  if (!result.ok()) return Fail(kFailure, std::string(result.status().message()));
+  if (!result.ok()) {
+    const int status = IsWrongUsage(result.status()) ? kUsage : kFailure;
+    return Fail(status, std::string(result.status().message()));
+  }
   std::cout.flush();
   return std::cout.good() ? *result : Fail(kFailure, "cannot write to stdout");
 }

@@ -12,6 +12,7 @@
 #include "client/tool/plan_report.h"
 #include "gdnplan/plan/constants.h"
 #include "gdnplan/plan/status.h"
+#include "wire/flag_range.h"
 
 namespace gdnplan::tool {
 namespace {
@@ -68,11 +69,11 @@ void AddPlanCommand(CLI::App& app, const Connection& connection, Action& action)
   command->footer(kFooter);
   command->add_option("FILE", options->file, "The batch; - for stdin")->required();
   command->add_option("--line", options->line, "Which line of FILE, from 1 (default: the first)")
-      ->check(CLI::Range(1, 1'000'000'000))
+      ->check(wire::InRange(1, 1'000'000'000))
       ->type_name("N");
   command->add_flag("--json", options->json, "Print JSON, with all values");
   command->add_option("--slots", options->num_slots, "Slots of the session")
-      ->check(CLI::Range(1, plan::kMaxSlots))
+      ->check(wire::InRange(1, plan::kMaxSlots))
       ->type_name("N")
       ->capture_default_str();
   command
@@ -82,7 +83,7 @@ void AddPlanCommand(CLI::App& app, const Connection& connection, Action& action)
   command
       ->add_option("--group-limit", options->report.group_limit,
                    "Show a per-group tensor's first N groups")
-      ->check(CLI::Range(1, plan::kMaxGroups))
+      ->check(wire::InRange(1, plan::kMaxGroups))
       ->type_name("N")
       ->capture_default_str();
   command->add_flag("--all-values", options->report.all_values, "Show all values, not the first");

@@ -17,6 +17,7 @@
 #include "client/tool/verify.h"
 #include "gdnplan/plan/constants.h"
 #include "gdnplan/plan/status.h"
+#include "wire/flag_range.h"
 
 namespace gdnplan::tool {
 namespace {
@@ -151,7 +152,7 @@ void AddVerifyCommand(CLI::App& app, const Connection& connection, Action& actio
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-v,--verbose", options->verbose, "A line for every case");
   command->add_option("--slots", options->verify.num_slots, "Slots of each session")
-      ->check(CLI::Range(1, plan::kMaxSlots))
+      ->check(wire::InRange(1, plan::kMaxSlots))
       ->type_name("N")
       ->capture_default_str();
   command

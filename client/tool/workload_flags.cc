@@ -3,20 +3,45 @@
 #include "client/tool/workload_flags.h"
 
 #include <CLI/CLI.hpp>
-#include <map>
+#include <limits>
 #include <string>
 
+#include "client/tool/usage.h"
 #include "gdnplan/plan/names.h"
+#include "wire/flag_range.h"
 
 namespace gdnplan::tool {
 namespace {
 
 using plan::MambaCacheMode;
 
-// Of those that there are, the simulated scheduler knows these.
-const std::map<std::string, MambaCacheMode> kModes = {
-    {plan::Name(MambaCacheMode::kNone), MambaCacheMode::kNone},
-    {plan::Name(MambaCacheMode::kAlign), MambaCacheMode::kAlign}};
+// What the simulated scheduler alone reads.
+constexpr const char* kOfTraces[] = {"--once",
+                                     "--max-num-seqs",
+                                     "--max-num-batched-tokens",
+                                     "--num-speculative-tokens",
+                                     "--acceptance-rate",
+                                     "--full-cuda-graph",
+                                     "--max-cudagraph-capture-size",
+                                     "--long-prefill-threshold",
+                                     "--groups",
+                                     "--mamba-cache-mode",
+                                     "--num-blocks",
+                                     "--block-size",
+                                     "--prefix-rate",
+                                     "--prefix-fraction",
+                                     "--prefix-families",
+                                     "--speed",
+                                     "--step-ms",
+                                     "--step-us-per-token"};
+
+// The scheduler checks narrower ranges, and names them.
+template <typename T>
+CLI::Option* AddNumber(CLI::App& command, const char* flag, T& value, const char* what) {
+  constexpr T kLow = std::numeric_limits<T>::lowest();
+  return command.add_option(flag, value, what)
+      ->check(wire::InRange(kLow, std::numeric_limits<T>::max()).description(""));
+}
 
 }  // namespace
 
@@ -25,39 +50,74 @@ void AddWorkloadFlags(CLI::App& command, load::WorkloadOptions& options) {
   CLI::Option* shape =
       command.add_option("--shape", options.shapes,
                          "Steps of a fixed shape; several take turns (default: decode=256)");
-  shape->type_name("SPEC")->allow_extra_args(false);
-  CLI::Option* trace =
-      command.add_option("--trace", options.trace, "Requests for the simulated scheduler");
-  trace->type_name("FILE.csv")->excludes(shape);
-  command.add_flag("--once", options.once, "End with the trace, instead of beginning it again")
-      ->needs(trace);
-  // Ranges are checked by the scheduler, which names them.
-  command.add_option("--max-num-seqs", scheduler.max_num_seqs, "Rows of a step");
-  command.add_option("--max-num-batched-tokens", scheduler.max_num_batched_tokens,
-                     "Query tokens of a step");
-  command.add_option("--num-speculative-tokens", scheduler.num_speculative_tokens,
-                     "K, drafts of each decode");
-  command.add_option("--acceptance-rate", scheduler.acceptance_rate,
-                     "How likely each draft is accepted");
+  shape->type_name("SPEC")->allow_extra_args(false)->check(wire::NotEmpty());
+  command.add_option("--trace", options.trace, "Requests for the simulated scheduler")
+      ->type_name("FILE.csv")
+      ->check(wire::NotEmpty());
+  command.add_flag("--once", options.once, "End with the trace, instead of beginning it again");
+  AddNumber(command, "--max-num-seqs", scheduler.max_num_seqs, "Rows of a step");
+  AddNumber(command, "--max-num-batched-tokens", scheduler.max_num_batched_tokens,
+            "Query tokens of a step");
+  AddNumber(command, "--num-speculative-tokens", scheduler.num_speculative_tokens,
+            "K, drafts of each decode");
+  AddNumber(command, "--acceptance-rate", scheduler.acceptance_rate,
+            "How likely each draft is accepted");
   command.add_flag("--full-cuda-graph,!--no-full-cuda-graph", scheduler.use_full_cuda_graph,
                    "Pad decode steps for graphs");
-  command.add_option("--max-cudagraph-capture-size", scheduler.max_cudagraph_capture_size,
-                     "Largest graph");
-  command.add_option("--long-prefill-threshold", scheduler.long_prefill_threshold,
-                     "Prompt tokens of one request in a step. 0: as many as fit");
-  command.add_option("--groups", scheduler.groups, "KV-cache groups with GDN states");
-  command.add_option("--mamba-cache-mode", scheduler.mamba_cache_mode, "none or align")
-      ->transform(CLI::CheckedTransformer(kModes).description(""))
+  AddNumber(command, "--max-cudagraph-capture-size", scheduler.max_cudagraph_capture_size,
+            "Largest graph");
+  AddNumber(command, "--long-prefill-threshold", scheduler.long_prefill_threshold,
+            "Prompt tokens of one request in a step. 0: as many as fit");
+  AddNumber(command, "--groups", scheduler.groups, "KV-cache groups with GDN states");
+  // Of the modes that there are, the simulated scheduler knows these.
+  command
+      .add_option_function<std::string>(
+          "--mamba-cache-mode",
+          [&scheduler](const std::string& name) {
+            scheduler.mamba_cache_mode = plan::MambaCacheModeOf(name).value();
+          },
+          "none or align")
+      ->check(
+          CLI::IsMember({plan::Name(MambaCacheMode::kNone), plan::Name(MambaCacheMode::kAlign)}))
       ->default_str(plan::Name(scheduler.mamba_cache_mode));
-  command.add_option("--num-blocks", scheduler.num_blocks, "Blocks of the KV cache");
-  command.add_option("--block-size", scheduler.block_size, "Tokens of a block");
-  command.add_option("--prefix-rate", scheduler.prefix_rate,
-                     "Part of the requests that share a prefix. 0: no prefix cache");
-  command.add_option("--prefix-fraction", scheduler.prefix_fraction, "How much of their prompt");
-  command.add_option("--prefix-families", scheduler.prefix_families, "How many prefixes there are");
-  command.add_option("--speed", scheduler.speed, "Arrivals come so many times as fast");
-  command.add_option("--step-ms", scheduler.base_ms, "A simulated step's time, and");
-  command.add_option("--step-us-per-token", scheduler.per_token_us, "for each of its tokens");
+  AddNumber(command, "--num-blocks", scheduler.num_blocks, "Blocks of the KV cache");
+  AddNumber(command, "--block-size", scheduler.block_size, "Tokens of a block");
+  AddNumber(command, "--prefix-rate", scheduler.prefix_rate,
+            "Part of the requests that share a prefix. 0: no prefix cache");
+  AddNumber(command, "--prefix-fraction", scheduler.prefix_fraction, "How much of their prompt");
+  AddNumber(command, "--prefix-families", scheduler.prefix_families, "How many prefixes there are");
+  AddNumber(command, "--speed", scheduler.speed, "Arrivals come so many times as fast");
+  AddNumber(command, "--step-ms", scheduler.step_ms, "A simulated step's time, and");
+  AddNumber(command, "--step-us-per-token", scheduler.step_us_per_token, "for each of its tokens");
+}
+
+absl::Status CheckTogether(const CLI::App& command, const load::WorkloadOptions& options) {
+  const auto given = [&command](const char* flag) { return command.count(flag) > 0; };
+  const bool trace = given("--trace");
+  if (trace && given("--shape"))
+    return WrongUsage("--shape", "not with --trace, which makes steps");
+  for (const char* flag : kOfTraces) {
+    if (given(flag) && !trace) {
+      return WrongUsage(flag, "needs --trace; a --shape says what it is itself");
+    }
+  }
+  const load::SchedulerOptions& scheduler = options.scheduler;
+  const struct {
+    const char* flag;
+    bool unread;
+    const char* reason;
+  } kRules[] = {
+      {"--acceptance-rate", scheduler.num_speculative_tokens == 0,
+       "needs --num-speculative-tokens: nothing is drafted"},
+      {"--max-cudagraph-capture-size", !scheduler.use_full_cuda_graph,
+       "not with --no-full-cuda-graph: nothing is captured"},
+      {"--prefix-fraction", scheduler.prefix_rate == 0, "needs --prefix-rate"},
+      {"--prefix-families", scheduler.prefix_rate == 0, "needs --prefix-rate"},
+  };
+  for (const auto& [flag, unread, reason] : kRules) {
+    if (given(flag) && unread) return WrongUsage(flag, reason);
+  }
+  return absl::OkStatus();
 }
 
 nlohmann::ordered_json ParametersOf(const load::WorkloadOptions& options) {
@@ -83,8 +143,8 @@ nlohmann::ordered_json ParametersOf(const load::WorkloadOptions& options) {
           {"prefix_fraction", scheduler.prefix_fraction},
           {"prefix_families", scheduler.prefix_families},
           {"speed", scheduler.speed},
-          {"step_ms", scheduler.base_ms},
-          {"step_us_per_token", scheduler.per_token_us}};
+          {"step_ms", scheduler.step_ms},
+          {"step_us_per_token", scheduler.step_us_per_token}};
 }
 
 }  // namespace gdnplan::tool

@@ -6,11 +6,14 @@
 #include <CLI/App.hpp>
 #include <nlohmann/json.hpp>
 
+#include "absl/status/status.h"
 #include "client/load/workload.h"
 
 namespace gdnplan::tool {
 
 void AddWorkloadFlags(CLI::App& command, load::WorkloadOptions& options);
+// After parsing: flags that nothing would read. WrongUsage.
+absl::Status CheckTogether(const CLI::App& command, const load::WorkloadOptions& options);
 // Every one that plays a part, with its value.
 nlohmann::ordered_json ParametersOf(const load::WorkloadOptions& options);
 

@@ -29,6 +29,10 @@ absl::Status Failed(const std::string& path) {
 absl::StatusOr<std::string> Read(int fd, const std::string& path) {
   struct stat info {};
   if (fstat(fd, &info) != 0) return Failed(path);
+  if (S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+    return Failed(path);
+  }
   if ((info.st_mode & (S_IROTH | S_IWOTH)) != 0) {
     return absl::FailedPreconditionError(absl::StrCat("token_file: everybody may read or write ",
                                                       path, "; chmod o-rw makes it a secret"));

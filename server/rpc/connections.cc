@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/connections.h"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <utility>
 
 #include "gdnplan/plan/status.h"
+#include "server/log.h"
 
 namespace gdnplan::server {
 
@@ -76,25 +76,24 @@ void Connections::Stop() {
 
 void Connections::OnAccepted(const Peer& peer, int fd) {
   HandOver(*from_unix_, fd);
-  if (!spdlog::should_log(spdlog::level::debug)) return;
+  if (!Logs(Severity::kDebug)) return;
   if (const auto left_out = accepted_limit_.Take()) {
-    spdlog::debug("process {} of user {}, group {} connected ({} lines left out)", peer.pid,
-                  peer.uid, peer.gid, *left_out);
+    Log(Severity::kDebug, "process connected",
+        {{"pid", peer.pid}, {"uid", peer.uid}, {"gid", peer.gid}, {"left_out", *left_out}});
   }
 }
 
 void Connections::OnRefused(const Peer& peer) {
   ++num_refused_;
   if (!refused_limit_.Take().has_value()) return;
-  spdlog::warn(
-      "process {} of user {}, group {} may not connect: --allow-uid does not name its user ({} "
-      "refused so far)",
-      peer.pid, peer.uid, peer.gid, num_refused_);
+  Log(Severity::kWarn, "connection refused, for --allow-uid does not name its user",
+      {{"pid", peer.pid}, {"uid", peer.uid}, {"gid", peer.gid}, {"refused_so_far", num_refused_}});
 }
 
 void Connections::OnHeldUp(const std::string& why) {
   if (!held_up_limit_.Take().has_value()) return;
-  spdlog::warn("cannot accept connections: {}; they wait, and it is tried again", why);
+  Log(Severity::kWarn, "cannot accept connections; they wait, and it is tried again",
+      {{"reason", why}});
 }
 
 }  // namespace gdnplan::server

@@ -201,6 +201,16 @@ TEST_F(ToolTest, InfoShowsTheServer) {
   EXPECT_EQ(report["devices"][0]["fills"]["kernel"], 0);
   EXPECT_EQ(report["address"], server_->unix_address());
   EXPECT_EQ(report["sessions"].size(), 0u);
+  EXPECT_THAT(text.output, AllOf(HasSubstr("poll adaptive\n"),
+                                 HasSubstr("lapse after 30.0 s, 2.0 s grace, 0 sessions lapsed\n"),
+                                 HasSubstr("16 plans in flight"), HasSubstr("65536 rows")));
+  EXPECT_EQ(report["poll"], "adaptive");
+  EXPECT_EQ(report["lease_ms"], 30'000);
+  EXPECT_EQ(report["grace_ms"], 2'000);
+  EXPECT_EQ(report["num_leases_lapsed"], 0);
+  EXPECT_EQ(report["limits"]["max_plans_in_flight"], 16);
+  EXPECT_EQ(report["limits"]["max_session_bytes"], 0);
+  EXPECT_GT(report["limits"]["max_streams"], 0);
 }
 
 TEST_F(ToolTest, HealthIsForProbes) {
@@ -240,6 +250,11 @@ TEST_F(ToolTest, ErrorsAreOneLineWithTheRightStatus) {
       {{"info", "--bogus"}, 2, "--bogus"},
       {{"verify"}, 2, "FILE"},
       {{"verify", "x", "--poll"}, 2, "--stream"},
+      {{"info", "--timeout=nan"}, 2, "--timeout: must be a number in 0.001..3600 (got nan)"},
+      {{"info", "--connect-timeout=-1"}, 2, "--connect-timeout"},
+      {{"info", "--tls-cert=x"}, 2, "--tls-cert requires --tls-"},
+      {{"--server=127.0.0.1:1", "info", "--tls-ca=/nowhere"}, 1, "--tls-ca: cannot read /nowhere"},
+      {{"info", "--token-file=/"}, 1, "--token-file: cannot read /: Is a directory"},
       {{"plan", "/nonexistent"}, 1, "cannot read /nonexistent: No such file"},
       {{"plan", kGolden}, 1, "is a directory"},
       {{"plan", "-"}, 1, "stdin"},

@@ -142,20 +142,21 @@ TEST_F(AccessTest, SaysWhatIsWrongWithTlsFiles) {
   UseTls({.certificate = identity.certificate, .key = authority_.Issue(kNames).key});
   refuses(absl::StatusCode::kInvalidArgument, "is not that of the certificate");
   UseTls({.certificate = "nonsense", .key = identity.key});
-  refuses(absl::StatusCode::kInvalidArgument, "cert.pem holds no certificate");
+  refuses(absl::StatusCode::kInvalidArgument, "cert.pem holds no certificate in PEM");
   UseTls({.certificate = identity.certificate, .key = "nonsense"});
   refuses(absl::StatusCode::kInvalidArgument, "key.pem holds no private key");
   UseTls(identity);
   options_.access.tls_client_ca = (root_ / "missing.pem").string();
-  refuses(absl::StatusCode::kNotFound, "missing.pem");
+  refuses(absl::StatusCode::kNotFound,
+          "--tls-client-ca: cannot read " + root_.string() + "/missing.pem");
   options_.access.tls_client_ca = root_.string();
   refuses(absl::StatusCode::kInvalidArgument, "holds no certificate");
   options_.access.tls_client_ca = "";
   options_.access.tls_key = "";
-  refuses(absl::StatusCode::kInvalidArgument, "given together");
+  refuses(absl::StatusCode::kInvalidArgument, "--tls-cert: needs --tls-key");
   options_.access.tls_cert = "";
   options_.access.tls_client_ca = Write("clients.pem", authority_.certificate());
-  refuses(absl::StatusCode::kInvalidArgument, "--tls-client-ca needs");
+  refuses(absl::StatusCode::kInvalidArgument, "--tls-client-ca: needs");
 }
 
 TEST_F(AccessTest, CallsNeedAToken) {

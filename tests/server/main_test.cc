@@ -11,12 +11,16 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "server/cuda_devices.h"
 #include "tests/server/service_testing.h"
 #include "tests/server/session_testing.h"
+#include "tests/testing/certificates.h"
 #include "tests/testing/notify_socket.h"
 #include "tests/testing/process.h"
 #include "tests/testing/sample_batch.h"
@@ -227,10 +231,17 @@ TEST_F(MainTest, SaysWhyItCannotServe) {
     const char* text;
   } cases[] = {
       {{"--device=cuda:GPU-none", "--listen=127.0.0.1:0"}, 1, "device"},
-      {{"--device=gpu"}, 1, "device: must be"},
-      {{"--listen=unix:/" + std::string(200, 'x')}, 1, "at most 107 bytes"},
-      {{"--listen=unix-abstract:x"}, 1, "listen: abstract sockets"},
-      {{"--listen=0.0.0.0:0"}, 1, "--tls-cert and --tls-key, or --insecure"},
+      {{"--device=gpu"}, 2, "--device: must be"},
+      {{"--device=host:0"}, 2, "--device: must be"},
+      {{"--listen=foo"}, 2, "--listen: must be unix:PATH, HOST:PORT or [IPV6]:PORT (got foo)"},
+      {{"--listen=unix:/" + std::string(200, 'x')}, 2, "at most 107 bytes"},
+      {{"--listen=unix-abstract:x"}, 2, "--listen: abstract sockets"},
+      {{"--listen=0.0.0.0:0"}, 2, "--tls-cert and --tls-key, or --insecure"},
+      {{"--tls-cert=/nowhere"}, 2, "--tls-cert: needs --tls-key"},
+      {{"--tls-client-ca=/nowhere"}, 2, "--tls-client-ca: needs --tls-cert"},
+      {{"--lease=nan"}, 2, "--lease: must be a number in 0..86400 (got nan)"},
+      {{"--max-device-bytes=-1"}, 2, "--max-device-bytes: must be a whole number in 0.."},
+      {{"--device=host", "--token-file=/"}, 1, "cannot read /: Is a directory"},
       {{"--listen=0.0.0.0:0", "--tls-cert=/nowhere", "--tls-key=/nowhere"}, 1, "/nowhere"},
       {{"--max-sessions=many"}, 2, "max-sessions"},
   };
@@ -255,6 +266,25 @@ std::vector<int> ConnectOften(const Address& address) {
               0);
   }
   return sockets;
+}
+
+TEST_F(MainTest, WarnsOfTlsThatNothingUses) {
+  const Authority authority("authority");
+  const Identity identity = authority.Issue("DNS:localhost");
+  const std::string certificate = (root_ / "cert.pem").string();
+  const std::string key = (root_ / "key.pem").string();
+  std::ofstream(certificate) << identity.certificate;
+  std::ofstream(key) << identity.key;
+  for (const bool tcp : {false, true}) {
+    std::vector<std::string> more = {"--tls-cert=" + certificate, "--tls-key=" + key};
+    if (tcp) more.emplace_back("--listen=127.0.0.1:0");
+    Process server(Command(more));
+    EXPECT_THAT(server.ReadLine(), StartsWith("gdnplan-server 0.1.0 serving on " + address_));
+    server.Signal(SIGTERM);
+    EXPECT_EQ(server.Wait(), 0);
+    const std::string errors = server.ErrorOutput();
+    EXPECT_EQ(errors.find("--tls-cert: not used") == std::string::npos, tcp) << errors;
+  }
 }
 
 TEST_F(MainTest, AcceptsAgainAfterItRanOutOfDescriptors) {
@@ -289,7 +319,7 @@ TEST_F(MainTest, AcceptsAgainAfterItRanOutOfDescriptors) {
     later.join();
     server.Signal(SIGTERM);
     EXPECT_EQ(server.Wait(), 0);
-    EXPECT_THAT(server.ErrorOutput(), HasSubstr("cannot accept connections: Too many open files"));
+    EXPECT_THAT(server.ErrorOutput(), HasSubstr("again: reason=\"Too many open files\""));
   }
 }
 
@@ -324,7 +354,38 @@ TEST_F(MainTest, RefusesUsersThatAreNotAllowed) {
   EXPECT_EQ(visit(12346), 1);
   server.Signal(SIGTERM);
   EXPECT_EQ(server.Wait(), 0);
-  EXPECT_THAT(server.ErrorOutput(), HasSubstr("user 12346"));
+  EXPECT_THAT(server.ErrorOutput(), HasSubstr("uid=12346"));
+}
+
+TEST_F(MainTest, LogsObjectsWithWhatClientsCaused) {
+  Process server(Command({"--log-format=json"}));
+  ASSERT_EQ(server.ReadLine(), Line());
+  ServiceClient client(grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
+  v1::OpenSessionRequest request = SampleRequest();
+  request.set_name("a \"name\"\n");
+  const auto session = client.Open(request);
+  ASSERT_THAT(session, IsOk());
+  json::OwnedBatch bad = SampleBatch();
+  bad.seq_lens[0] = 1;
+  EXPECT_FALSE(client.Plan(session->session_id(), bad).ok());
+  EXPECT_THAT(client.Close(session->session_id()), IsOk());
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+  std::istringstream lines(server.ErrorOutput());
+  std::vector<nlohmann::json> events;
+  for (std::string line; std::getline(lines, line);) events.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(events[0]["event"], "session opened");
+  EXPECT_EQ(events[0]["level"], "info");
+  EXPECT_EQ(events[0]["session"], 1);
+  EXPECT_EQ(events[0]["name"], "a \"name\"\n");
+  EXPECT_EQ(events[1]["event"], "request refused");
+  EXPECT_EQ(events[1]["level"], "warning");
+  EXPECT_EQ(events[1]["session"], 1);
+  EXPECT_EQ(events[1]["code"], "INVALID_ARGUMENT");
+  EXPECT_THAT(events[1]["reason"].get<std::string>(), HasSubstr("seq_lens[0]"));
+  EXPECT_EQ(events[2]["event"], "session closed");
+  EXPECT_EQ(events[3]["event"], "shutting down");
 }
 
 // As PID 1 of a container; without the GPU that it asks for it comes no further.
@@ -340,8 +401,8 @@ TEST_F(MainTest, LeavesPid1BeforeItUsesCuda) {
   if (!server::BuiltWithCuda() || errors.find("device: ") == std::string::npos) {
     GTEST_SKIP() << "no CUDA in this build, or no PID namespaces here: " << errors;
   }
-  EXPECT_THAT(errors, HasSubstr("serves, 1 waits for it"));
-  EXPECT_THAT(run("--min-pid=0"), ::testing::Not(HasSubstr("waits for it")));
+  EXPECT_THAT(errors, HasSubstr("parent=1"));
+  EXPECT_THAT(run("--min-pid=0"), ::testing::Not(HasSubstr("parent=")));
 }
 
 TEST_F(MainTest, TakesTheEnvironment) {

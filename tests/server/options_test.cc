@@ -147,13 +147,51 @@ TEST(OptionsTest, ThePackagedFileIsTaken) {
   EXPECT_EQ(options.server.device, "auto");
 }
 
+TEST(OptionsTest, TheEnvironmentIsCheckedAsWell) {
+  setenv("GDNPLAN_LISTEN", "foo", 1);
+  EXPECT_EQ(std::get<int>(Parse({})), 2);
+  setenv("GDNPLAN_LISTEN", "unix:/a", 1);
+  setenv("GDNPLAN_LEASE", "nan", 1);
+  EXPECT_EQ(std::get<int>(Parse({})), 2);
+  unsetenv("GDNPLAN_LISTEN");
+  unsetenv("GDNPLAN_LEASE");
+}
+
 TEST(OptionsTest, ExitStatus) {
   EXPECT_EQ(std::get<int>(Parse({"--help"})), 0);
   EXPECT_EQ(std::get<int>(Parse({"--version"})), 0);
-  for (const char* wrong :
-       {"--nonsense", "--max-sessions=0", "--max-message-bytes=1", "--fill=slow",
-        "--log-level=loud", "--drain=-1", "--lease=-1", "--max-num-seqs=65537",
-        "--max-plans-in-flight=17", "--min-pid=-1", "--min-pid=30001", "stray"}) {
+  for (const char* wrong : {"--nonsense",
+                            "--max-sessions=0",
+                            "--max-message-bytes=1",
+                            "--fill=slow",
+                            "--log-level=loud",
+                            "--drain=-1",
+                            "--lease=-1",
+                            "--max-num-seqs=65537",
+                            "--max-plans-in-flight=17",
+                            "--min-pid=-1",
+                            "--min-pid=30001",
+                            "stray",
+                            "--lease=nan",
+                            "--grace=nan",
+                            "--drain=nan",
+                            "--drain=inf",
+                            "--max-sessions=1e2",
+                            "--max-session-bytes=-1",
+                            "--max-session-bytes=18446744073709551616",
+                            "--max-device-bytes=-1",
+                            "--max-device-bytes=99999999999999999999",
+                            "--max-streams=-1",
+                            "--allow-uid=-1",
+                            "--allow-uid=4294967296",
+                            "--listen=foo",
+                            "--listen=",
+                            "--listen=0.0.0.0:1",
+                            "--device=gpu",
+                            "--device=host:0",
+                            "--tls-cert=c",
+                            "--tls-key=k",
+                            "--tls-client-ca=a"}) {
     EXPECT_EQ(std::get<int>(Parse({wrong})), 2) << wrong;
   }
 }

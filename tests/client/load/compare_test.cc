@@ -4,6 +4,10 @@
 
 #include <gmock/gmock.h>
 
+#include <initializer_list>
+#include <string>
+#include <utility>
+
 #include "client/load/report_json.h"
 #include "tests/client/load/some_result.h"
 #include "tests/testing/status_matchers.h"
@@ -55,10 +59,17 @@ TEST(CompareTest, FromNothing) {
 
 TEST(CompareTest, RefusesOtherFiles) {
   const std::string good = ToJsonText(Result());
-  for (const char* bad : {"", "{", "[]", "{}", R"({"format": 1})", R"({"format": "other"})"}) {
-    EXPECT_THAT(CompareResults({"a", good}, {"bad\n.json", bad}),
-                StatusIs(absl::StatusCode::kInvalidArgument,
-                         "bad .json: not a result of gdnplan load --json"));
+  for (const auto& [bad, text] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"[]", "not a result of gdnplan load --json"},
+           {"{}", "not a result of gdnplan load --json"},
+           {R"({"format": 1})", "not a result of gdnplan load --json"},
+           {R"({"format": "other"})", "not a result of gdnplan load --json"},
+           {R"({"sweep": "rate", "runs": []})", "a sweep, of several loads; give the file of one"},
+           {"", "not valid JSON: parse error at line 1, column 1"},
+           {"{\n  \"a\" 1}", "not valid JSON: parse error at line 2, column "}}) {
+    EXPECT_THAT(
+        CompareResults({"a", good}, {"bad\n.json", bad}),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(std::string("bad .json: ") + text)));
   }
 }
 

@@ -11,7 +11,9 @@
 namespace gdnplan::load {
 namespace {
 
+using ::testing::_;
 using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -51,7 +53,7 @@ TEST(ReportTextTest, AllFigures) {
 
 TEST(ReportTextTest, WhatAnOpenLoopAdds) {
   const std::string text = FormatReport(SomeResult());
-  EXPECT_THAT(text, HasSubstr("12 skipped (too many outstanding), 345 more than 1 ms late"));
+  EXPECT_THAT(text, HasSubstr("12 skipped (due and never made), 345 more than 1 ms late"));
   EXPECT_THAT(text, ContainsRegex("from intended start .* 2.00 s "));
   EXPECT_THAT(text, ContainsRegex("from actual start .* us "));
   EXPECT_THAT(text, ContainsRegex("server's own part .* us "));
@@ -71,6 +73,29 @@ TEST(ReportTextTest, Goodput) {
   Result result = Small();
   result.objective_ns = 100'000;
   EXPECT_THAT(FormatReport(result), HasSubstr("goodput     49.5 plans/s within 100 us (99.0 %)\n"));
+}
+
+TEST(ReportTextTest, ALostServerIsNotAveragedOver) {
+  Result result = Small();
+  result.seconds = 10;
+  result.lost_after_s = 2;
+  result.failures = {{1, 100, 1.9, "UNAVAILABLE", "refused\n"}, {2, 0, 2, "UNAVAILABLE", "gone"}};
+  EXPECT_THAT(FormatReport(result),
+              HasSubstr("throughput  50.0 plans/s (100 plans in the first 2.0 of 10.0 s, until all "
+                        "sessions were lost)\n"));
+  EXPECT_THAT(FormatFailures(result),
+              ElementsAre("the server was lost after 2.0 s: UNAVAILABLE: refused "));
+}
+
+TEST(ReportTextTest, SessionsThatFailedAreNamed) {
+  Result result = Small();
+  result.failures = {{2, 0, 0, "RESOURCE_EXHAUSTED", "streams"}, {4, 7, 1.5, "NOT_FOUND", "gone"}};
+  EXPECT_THAT(FormatFailures(result),
+              ElementsAre("session 2 got no plan: RESOURCE_EXHAUSTED: streams",
+                          "session 4 was lost after 1.5 s: NOT_FOUND: gone"));
+  result.failures.resize(5, result.failures.front());
+  EXPECT_THAT(FormatFailures(result), ElementsAre(_, _, _, "2 more sessions failed"));
+  EXPECT_THAT(FormatFailures(Small()), ElementsAre());
 }
 
 TEST(ReportTextTest, Nothing) {

@@ -185,8 +185,8 @@ TEST(SchedulerTest, PrefixCacheSavesWork) {
 
 TEST(SchedulerTest, ClockFollowsStepsAndArrivals) {
   SchedulerOptions options;
-  options.base_ms = 10;
-  options.per_token_us = 1000;
+  options.step_ms = 10;
+  options.step_us_per_token = 1000;
   const std::vector<Request> requests = {{0, 5, 2}, {0.005, 5, 1}, {40, 5, 1}};
   EXPECT_THAT(OutcomeOf(requests, options).due_s,
               ElementsAre(0, ::testing::DoubleNear(0.015, 1e-9), 40));
@@ -234,8 +234,8 @@ TEST(SchedulerTest, RefusesOptionsOutOfRange) {
   expect_refused(&SchedulerOptions::prefix_fraction, -0.1, "prefix_fraction: must be in 0..1");
   expect_refused(&SchedulerOptions::prefix_families, 0, "prefix_families: must be in");
   expect_refused(&SchedulerOptions::speed, 0.0, "speed: must be in");
-  expect_refused(&SchedulerOptions::base_ms, -1.0, "base_ms: must be in");
-  expect_refused(&SchedulerOptions::per_token_us, -1.0, "per_token_us: must be in");
+  expect_refused(&SchedulerOptions::step_ms, -1.0, "step_ms: must be in");
+  expect_refused(&SchedulerOptions::step_us_per_token, -1.0, "step_us_per_token: must be in");
 }
 
 TEST(TraceSourceTest, ShardsShareTheTrace) {

@@ -112,19 +112,22 @@ TEST(ShapeSourceTest, RefusesWhatDoesNotGoTogether) {
                 StatusIs(StatusCode::kInvalidArgument, HasSubstr(message)));
   };
   expect_refused({}, {}, "shapes: there must be at least one, such as decode=256");
-  expect_refused({"spec=1,k=3", "spec=1,k=2"}, {},
-                 "shapes[1]: k must be the 3 of a shape before, for they share a session (got 2)");
+  expect_refused(
+      {"spec=1,k=3", "spec=1,k=2"}, {},
+      "shape \"spec=1,k=2\": k must be the 3 of a shape before, for they share a session (got 2)");
   expect_refused({"decode=1,mode=all", "decode=1,mode=none"}, {},
-                 "shapes[1]: mode must be the all");
-  expect_refused({"spec=1"}, {}, "shapes[0]: has speculative rows and no draft tokens; give k");
+                 "shape \"decode=1,mode=none\": mode must be the all");
+  expect_refused({"spec=1"}, {},
+                 "shape \"spec=1\": has speculative rows and no draft tokens; give k");
   ShapeOptions few_rows;
   few_rows.max_num_seqs = 8;
-  expect_refused({"decode=9"}, few_rows,
-                 "shapes[0]: has 9 rows, over max_num_seqs 8; ask for fewer or raise the limit");
+  expect_refused(
+      {"decode=9"}, few_rows,
+      "shape \"decode=9\": has 9 rows, over max_num_seqs 8; ask for fewer or raise the limit");
   ShapeOptions few_tokens;
   few_tokens.max_num_batched_tokens = 512;
   expect_refused({"prefill=2x300"}, few_tokens,
-                 "shapes[0]: has 600 tokens, over max_num_batched_tokens 512");
+                 "shape \"prefill=2x300\": has 600 tokens, over max_num_batched_tokens 512");
   expect_refused({"prefill=60000x16777216"}, {}, "over max_num_batched_tokens 16777216");
   expect_refused({"decode=60000,prefill=60000x1"}, {}, "over max_num_seqs 65536");
 }

@@ -61,10 +61,24 @@ struct ServerInfo {
     uint32_t max_message_bytes = 0;
     uint32_t max_groups = 0;
     uint32_t max_slots = 0;
+    uint32_t max_plans_in_flight = 0;  // of a stream
+    uint32_t max_streams = 0;          // at a time, of all clients
+    uint32_t max_followers = 0;        // of a session
+    // Of a session's configuration.
+    uint32_t max_num_seqs = 0;
+    uint32_t max_num_batched_tokens = 0;
+    // Of a session on each of its devices, and of all of them on one. 0: what the device has.
+    uint64_t max_session_bytes = 0;
+    uint64_t max_device_bytes = 0;
   } limits;
   uint32_t num_sessions = 0;
   std::chrono::milliseconds uptime{0};
-  std::string host_page_probe;  // a shared memory object that holds boot_id
+  std::string host_page_probe;         // a shared memory object that holds boot_id
+  std::string poll;                    // how it waits for requests: "adaptive", "always" or "never"
+  std::chrono::milliseconds lease{0};  // of sessions; 0: never lapses
+  // That an owner whose stream broke has to come back.
+  std::chrono::milliseconds grace{0};
+  uint64_t num_leases_lapsed = 0;  // sessions that ended so since the server's start
 };
 
 // A session of the server as ListSessions shows it: without its id, so without the right to attach.
@@ -79,6 +93,8 @@ struct SessionSummary {
   uint64_t num_refused = 0;
   std::chrono::milliseconds age{0};
   std::chrono::milliseconds idle{0};
+  uint32_t num_attached = 0;                // processes whose lease lives
+  std::chrono::milliseconds lease_left{0};  // 0: it does not lapse
 };
 
 }  // namespace gdnplan::client

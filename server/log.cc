@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+#include "server/log.h"
+
+#include <spdlog/async.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+
+namespace gdnplan::server {
+namespace {
+
+constexpr size_t kLinesWaiting = 8192;
+// spdlog puts the event, which is the object's inside, in place of %v.
+constexpr char kJsonPattern[] = R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})";
+constexpr char kTextPattern[] = "%Y-%m-%d %H:%M:%S.%e [%l] %v";
+
+LogFormat format_now = LogFormat::kText;
+
+spdlog::level::level_enum Level(Severity severity) {
+  switch (severity) {
+    case Severity::kDebug:
+      return spdlog::level::debug;
+    case Severity::kInfo:
+      return spdlog::level::info;
+    case Severity::kWarn:
+      return spdlog::level::warn;
+    case Severity::kError:
+      return spdlog::level::err;
+    default:
+      return spdlog::level::critical;
+  }
+}
+
+// Control characters escaped, so that a line stays one; bytes that are no UTF-8 replaced.
+std::string Quoted(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string Shown(const LogField& field) {
+  if (const auto* number = std::get_if<int64_t>(&field.value)) return std::to_string(*number);
+  return Quoted(std::get<std::string>(field.value));
+}
+
+}  // namespace
+
+std::string FormatEvent(LogFormat format, std::string_view event,
+                        std::initializer_list<LogField> fields) {
+  std::string line = format == LogFormat::kJson ? "\"event\":" + Quoted(event) : std::string(event);
+  const char* separator = ": ";
+  for (const LogField& field : fields) {
+    if (format == LogFormat::kJson) {
+      absl::StrAppend(&line, ",\"", field.name, "\":", Shown(field));
+    } else {
+      absl::StrAppend(&line, separator, field.name, "=", Shown(field));
+      separator = " ";
+    }
+  }
+  return line;
+}
+
+void StartLog(const std::string& level, LogFormat format) {
+  format_now = format;
+  spdlog::init_thread_pool(kLinesWaiting, 1);
+  spdlog::set_default_logger(
+      spdlog::create_async_nb<spdlog::sinks::stderr_sink_mt>("gdnplan-server"));
+  spdlog::set_level(spdlog::level::from_str(level));
+  if (format == LogFormat::kJson) {
+    spdlog::set_pattern(kJsonPattern, spdlog::pattern_time_type::utc);
+  } else {
+    spdlog::set_pattern(kTextPattern);
+  }
+}
+
+void StopLog() { spdlog::shutdown(); }
+
+bool Logs(Severity severity) { return spdlog::should_log(Level(severity)); }
+
+void Log(Severity severity, std::string_view event, std::initializer_list<LogField> fields) {
+  if (!Logs(severity)) return;
+  // As an argument: the line is no format.
+  spdlog::log(Level(severity), "{}", FormatEvent(format_now, event, fields));
+}
+
+}  // namespace gdnplan::server
