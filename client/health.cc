@@ -4,13 +4,14 @@
 
 #include <grpcpp/client_context.h>
 
-#include <chrono>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "client/connect.h"
 #include "client/grpc_stub.h"
 #include "gdnplan/plan/status.h"
 #include "grpc/health/v1/health.grpc.pb.h"
+#include "wire/deadline.h"
 #include "wire/grpc_status.h"
 
 namespace gdnplan::client {
@@ -25,7 +26,7 @@ absl::Status CheckHealth(const std::string& address, const ClientOptions& option
   HealthCheckResponse response;
   const auto ask = [&stub, &response](const CallContext& call) {
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + call.deadline);
+    context.set_deadline(wire::DeadlineIn(call.deadline));
     context.set_wait_for_ready(call.wait_for_ready);
     return wire::FromGrpc(stub->Check(&context, HealthCheckRequest(), &response));
   };

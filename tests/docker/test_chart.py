@@ -86,7 +86,7 @@ class ValuesTest(unittest.TestCase):
         self.assert_refused("exclude each other",
                             {"tcp": {"enabled": True, "insecure": True, "tls": {"secretName": "x"}}})
         self.assert_refused("clientCertificates needs", merged(values("tcp"), tcp={"tls": {"clientCertificates": True}}))
-        self.assert_refused("podMonitor.enabled needs", {"metrics": {"podMonitor": {"enabled": True}}})
+        self.assert_refused("podMonitor.enabled needs", {"metrics": {"enabled": False, "podMonitor": {"enabled": True}}})
         self.assert_refused("needs sharedMemory.hostPath", {"gpu": {"enabled": False}})
         self.assert_refused("other values of the chart set it", {"config": {"GDNPLAN_LISTEN": "0.0.0.0:1"}})
 
@@ -107,8 +107,7 @@ class ValuesTest(unittest.TestCase):
             self.assertEqual(chart.metadata["appVersion"], deployment.project_version())
 
     def test_every_variable_is_one_that_the_programs_read(self):
-        # Of the server's metrics, which it does not have yet.
-        known = deployment.variables_of_programs() | {"GDNPLAN_METRICS_LISTEN"}
+        known = deployment.variables_of_programs()
         used = set()
         for case in CASES:
             used |= by_kind(render(values(case)))["ConfigMap"]["data"].keys()
@@ -206,6 +205,13 @@ class NetworkTest(unittest.TestCase):
         self.assertEqual([rule["ports"][0]["port"] for rule in policy["ingress"]], ["grpc", "metrics"])
         closed = by_kind(render(merged(values("socket"), metrics={"enabled": False, "podMonitor": {"enabled": False}})))
         self.assertNotIn("ingress", closed["NetworkPolicy"]["spec"])
+
+    def test_the_monitorings_job_has_the_name_that_its_rules_know(self):
+        kinds = by_kind(render(values("socket")))
+        label = kinds["PodMonitor"]["spec"]["jobLabel"]
+        self.assertEqual(kinds["DaemonSet"]["spec"]["template"]["metadata"]["labels"][label], "gdnplan")
+        for name in ("alerts.yaml", "dashboard.json"):
+            self.assertRegex((DOCKER / "monitoring" / name).read_text(), r'job="?\\?"?gdnplan')
 
     def test_selectors_meet_labels(self):
         for case in CASES:
