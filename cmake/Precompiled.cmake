@@ -3,7 +3,7 @@
 # gdnplan_precompile(TARGET KIND)
 # With GDNPLAN_PCH, a target gets the headers of others that most of its files include from one of four precompiled headers:
 # plain, test (and GoogleTest), grpc (and gRPC and the generated code) or grpc_test. Sources include all that they need all
-# the same: the preset ci, which builds without, sees to that.
+# the same: the other presets build without.
 set(GDNPLAN_PCH_plain
   <algorithm> <array> <atomic> <chrono> <cstdint> <functional> <map> <memory> <mutex> <optional> <span> <string> <string_view>
   <thread> <utility> <vector> <absl/status/statusor.h> <absl/strings/str_cat.h>)
