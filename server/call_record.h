@@ -13,9 +13,10 @@ namespace gdnplan::server {
 
 enum class CallKind : uint8_t { kPlan, kUpdate };
 
-// When a call went from one stage to the next. A stage that it did not come to is at the epoch.
+// When a call went from one stage to the next. A stage that it did not come to is kNever.
 struct CallTimes {
   using Time = std::chrono::steady_clock::time_point;
+  static constexpr Time kNever{};
 
   Time received;   // its message is about to be parsed
   Time submitted;  // its session has it

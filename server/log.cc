@@ -6,6 +6,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +20,12 @@ constexpr char kJsonPattern[] = R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",
 constexpr char kTextPattern[] = "%Y-%m-%d %H:%M:%S.%e [%l] %v";
 
 LogFormat format_now = LogFormat::kText;
+
+// Never destroyed, and there after StopLog, too: threads of libraries may log until the very end.
+std::shared_ptr<spdlog::logger>& Logger() {
+  static auto& logger = *new std::shared_ptr<spdlog::logger>(spdlog::default_logger());
+  return logger;
+}
 
 spdlog::level::level_enum Level(Severity severity) {
   switch (severity) {
@@ -65,24 +72,25 @@ std::string FormatEvent(LogFormat format, std::string_view event,
 void StartLog(const std::string& level, LogFormat format) {
   format_now = format;
   spdlog::init_thread_pool(kLinesWaiting, 1);
-  spdlog::set_default_logger(
-      spdlog::create_async_nb<spdlog::sinks::stderr_sink_mt>("gdnplan-server"));
-  spdlog::set_level(spdlog::level::from_str(level));
+  Logger() = spdlog::create_async_nb<spdlog::sinks::stderr_sink_mt>("gdnplan-server");
+  Logger()->set_level(spdlog::level::from_str(level));
+  // Only what comes after StopLog, which has nowhere to go.
+  Logger()->set_error_handler([](const std::string& /*message*/) {});
   if (format == LogFormat::kJson) {
-    spdlog::set_pattern(kJsonPattern, spdlog::pattern_time_type::utc);
+    Logger()->set_pattern(kJsonPattern, spdlog::pattern_time_type::utc);
   } else {
-    spdlog::set_pattern(kTextPattern);
+    Logger()->set_pattern(kTextPattern);
   }
 }
 
 void StopLog() { spdlog::shutdown(); }
 
-bool Logs(Severity severity) { return spdlog::should_log(Level(severity)); }
+bool Logs(Severity severity) { return Logger()->should_log(Level(severity)); }
 
 void Log(Severity severity, std::string_view event, std::initializer_list<LogField> fields) {
   if (!Logs(severity)) return;
   // As an argument: the line is no format.
-  spdlog::log(Level(severity), "{}", FormatEvent(format_now, event, fields));
+  Logger()->log(Level(severity), "{}", FormatEvent(format_now, event, fields));
 }
 
 }  // namespace gdnplan::server

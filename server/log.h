@@ -30,7 +30,7 @@ struct LogField {
 // To standard error. A thread of the log's own writes, and drops the oldest lines when nobody takes
 // them: whoever does not read the log must not stop the server. Before any Log.
 void StartLog(const std::string& level, LogFormat format);
-// Waits until all lines are written, for ever if nobody takes them. No Log after that.
+// Waits until all lines are written, for ever if nobody takes them. What comes later is dropped.
 void StopLog();
 
 // Text: "2026-01-01 00:00:00.000 [info] session opened: session=3 name=\"a\"". JSON:

@@ -16,6 +16,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "server/device_list.h"
+#include "server/library_logs.h"
 #include "server/log.h"
 #include "server/options.h"
 #include "server/pid_distance.h"
@@ -186,6 +187,7 @@ int main(int argc, char** argv) {
   TuneProcess();
   RaiseDescriptorLimit();
   gdnplan::server::StartLog(options.log_level, options.log_format);
+  gdnplan::server::TakeLibraryLogs();
   LogMove(move);
   Exit(Serve(options, signals, FindSupervisor(move)));
 }

@@ -18,6 +18,7 @@
 #include "server/access_flags.h"
 #include "server/device_list.h"
 #include "server/listen_address.h"
+#include "server/metrics/address.h"
 #include "server/tcp_credentials.h"
 #include "server/version.h"
 #include "settings/settings.h"
@@ -186,9 +187,10 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
   DescribeLeases(app, raw);
   app.add_option(
          "--metrics-listen", options.server.metrics_listen,
-         "IP:PORT where Prometheus fetches http://IP:PORT/metrics, port 0 for any. None: no "
+         "HOST:PORT where Prometheus fetches http://HOST:PORT/metrics, port 0 for any. None: no "
          "metrics")
       ->envname("GDNPLAN_METRICS_LISTEN")
+      ->check(Parses(ParseMetricsAddress))
       ->type_name("ADDR");
   app.add_option("--trace-file", options.server.trace_file,
                  "File of every call's stages, for ui.perfetto.dev or chrome://tracing; it ends at "

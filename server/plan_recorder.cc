@@ -12,8 +12,6 @@
 namespace gdnplan::server {
 namespace {
 
-constexpr CallTimes::Time kNever{};
-
 // "block_tables[3].data[7]" is block_tables.data: the values of a label are few.
 std::string WithoutIndices(const std::string& field) {
   std::string plain;
@@ -29,7 +27,7 @@ std::string WithoutIndices(const std::string& field) {
 }  // namespace
 
 void PlanRecorder::RecordStage(Stage stage, CallTimes::Time from, CallTimes::Time to) {
-  if (from == kNever || to == kNever) return;
+  if (from == CallTimes::kNever || to == CallTimes::kNever) return;
   stages_[static_cast<size_t>(stage)].Record(to - from);
 }
 
@@ -42,7 +40,7 @@ void PlanRecorder::Record(const CallRecord& call) {
   RecordStage(Stage::kWait, times.submitted, times.begun);
   RecordStage(Stage::kPlan, times.begun, times.enqueued);
   RecordStage(Stage::kReady, times.enqueued, times.answered);
-  RecordStage(Stage::kTotal, times.received == kNever ? times.submitted : times.received,
+  RecordStage(Stage::kTotal, times.received == CallTimes::kNever ? times.submitted : times.received,
               times.answered);
 }
 

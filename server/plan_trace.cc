@@ -16,7 +16,6 @@ namespace gdnplan::server {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval{100};
-constexpr CallTimes::Time kNever{};
 
 double Microseconds(CallTimes::Time::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
@@ -26,17 +25,18 @@ std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(co
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<PlanTrace>> PlanTrace::Create(const std::string& path,
-                                                             Limits limits) {
+absl::StatusOr<std::shared_ptr<PlanTrace>> PlanTrace::Create(const std::string& path, Limits limits,
+                                                             OnEnd on_end) {
   std::FILE* file = std::fopen(path.c_str(), "we");
   if (file == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat("trace-file: cannot write ", path, ": ", std::strerror(errno)));
   }
-  return std::shared_ptr<PlanTrace>(new PlanTrace(file, limits));
+  return std::shared_ptr<PlanTrace>(new PlanTrace(path, file, limits, std::move(on_end)));
 }
 
-PlanTrace::PlanTrace(std::FILE* file, Limits limits) : limits_(limits), file_(file) {
+PlanTrace::PlanTrace(std::string path, std::FILE* file, Limits limits, OnEnd on_end)
+    : path_(std::move(path)), limits_(limits), file_(file), on_end_(std::move(on_end)) {
   waiting_.reserve(limits_.max_waiting);
   thread_ = std::thread([this] { Run(); });
 }
@@ -79,13 +79,29 @@ void PlanTrace::Run() {
     }
     for (const CallRecord& call : calls) Write(call);
     calls.clear();
-    std::fflush(file_);
+    Flush();
   }
+}
+
+void PlanTrace::Flush() {
+  if (std::fflush(file_) != 0) EndForError();
+}
+
+void PlanTrace::EndForError() {
+  End(absl::UnavailableError(
+      absl::StrCat("trace-file: cannot write ", path_, ": ", std::strerror(errno))));
+}
+
+void PlanTrace::End(absl::Status why) {
+  if (ended_) return;
+  ended_ = true;
+  if (on_end_) on_end_(why);
 }
 
 void PlanTrace::Write(const CallRecord& call) {
   const CallTimes& times = call.times;
-  const CallTimes::Time start = times.received == kNever ? times.submitted : times.received;
+  const CallTimes::Time start =
+      times.received == CallTimes::kNever ? times.submitted : times.received;
   const std::string args =
       call.code == absl::StatusCode::kOk
           ? absl::StrFormat(R"("plan_id":%d,"slot":%d,"num_decodes":%d,"num_prefills":%d,)"
@@ -110,21 +126,28 @@ void PlanTrace::Write(const CallRecord& call) {
 
 void PlanTrace::WriteStage(const CallRecord& call, const char* name, CallTimes::Time from,
                            CallTimes::Time to) {
-  if (from == kNever || to == kNever) return;
+  if (from == CallTimes::kNever || to == CallTimes::kNever) return;
   Put(absl::StrFormat(
       R"({"name":"%s","cat":"stage","ph":"X","pid":%d,"tid":%d,"ts":%.3f,"dur":%.3f})", name,
       getpid(), call.session, Microseconds(from.time_since_epoch()), Microseconds(to - from)));
 }
 
 bool PlanTrace::Put(const std::string& text) {
+  if (ended_) return false;
   const char* before = first_ ? "[\n" : ",\n";
   const uint64_t bytes = std::strlen(before) + text.size();
-  if (bytes_ + bytes > limits_.max_bytes) return false;
+  if (bytes_ + bytes > limits_.max_bytes) {
+    End(absl::ResourceExhaustedError(
+        absl::StrCat("trace-file: ", path_, " has reached ", limits_.max_bytes, " bytes")));
+    return false;
+  }
   bytes_ += bytes;
   first_ = false;
-  std::fputs(before, file_);
-  std::fwrite(text.data(), 1, text.size(), file_);
-  return std::ferror(file_) == 0;
+  if (std::fputs(before, file_) < 0 ||
+      std::fwrite(text.data(), 1, text.size(), file_) != text.size()) {
+    EndForError();
+  }
+  return !ended_;
 }
 
 }  // namespace gdnplan::server

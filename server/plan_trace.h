@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/call_record.h"
 #include "server/mutex.h"
@@ -27,7 +29,10 @@ class PlanTrace {
   };
 
   // FailedPrecondition, with the reason, where the file cannot be written. An old one is replaced.
-  static absl::StatusOr<std::shared_ptr<PlanTrace>> Create(const std::string& path, Limits limits);
+  // `on_end` is told once, from the trace's thread, why the file has no more calls from then on.
+  using OnEnd = std::function<void(const absl::Status& why)>;
+  static absl::StatusOr<std::shared_ptr<PlanTrace>> Create(const std::string& path, Limits limits,
+                                                           OnEnd on_end = nullptr);
   static absl::StatusOr<std::shared_ptr<PlanTrace>> Create(const std::string& path) {
     return Create(path, Limits());
   }
@@ -41,17 +46,24 @@ class PlanTrace {
   uint64_t num_left_out() const;
 
  private:
-  PlanTrace(std::FILE* file, Limits limits);
+  PlanTrace(std::string path, std::FILE* file, Limits limits, OnEnd on_end);
   void Run();
+  void Flush();
   void Write(const CallRecord& call);
   void WriteStage(const CallRecord& call, const char* name, CallTimes::Time from,
                   CallTimes::Time to);
   // Whether there is room for it.
   bool Put(const std::string& text);
+  // Nothing goes to the file any more.
+  void End(absl::Status why);
+  void EndForError();  // errno's
 
+  const std::string path_;
   const Limits limits_;
   std::FILE* const file_;
+  const OnEnd on_end_;
   // Of the writing thread.
+  bool ended_ = false;
   uint64_t bytes_ = 0;
   bool first_ = true;
 

@@ -142,7 +142,11 @@ Server::~Server() {
 absl::Status Server::StartWatching(const ServerOptions& options) {
   std::shared_ptr<PlanTrace> trace;
   if (!options.trace_file.empty()) {
-    GDNPLAN_ASSIGN_OR_RETURN(trace, PlanTrace::Create(options.trace_file));
+    GDNPLAN_ASSIGN_OR_RETURN(trace,
+                             PlanTrace::Create(options.trace_file, {}, [](const absl::Status& why) {
+                               Log(Severity::kWarn, "no more calls go to the trace",
+                                   {{"reason", std::string(why.message())}});
+                             }));
     registry_.recorder().SetTrace(trace);
   }
   if (options.metrics_listen.empty()) return absl::OkStatus();

@@ -39,7 +39,7 @@ struct ServerOptions {
   StreamLimits streams;
   LeaseTimes lease;
   int max_message_bytes = 64 << 20;
-  std::string metrics_listen;  // IP:PORT; empty: no metrics
+  std::string metrics_listen;  // HOST:PORT; empty: no metrics
   std::string trace_file;      // empty: no trace
   // Called once, with health off already, when a device's error means that this process has to end
   // (see FatalError): must not block, nor wait for the server.

@@ -31,27 +31,31 @@ prints all values in the form of this file and says where each comes from.
 )";
 
 // Text that roff takes literally.
-std::string Escaped(const std::string& text) {
+std::string RoffEscaped(const std::string& text) {
   const std::string escaped =
       absl::StrReplaceAll(text, {{"\\", "\\e"}, {"-", "\\-"}, {"\"", "\\(dq"}, {"'", "\\(aq"}});
   return absl::StartsWith(escaped, ".") ? "\\&" + escaped : escaped;
 }
 
-std::string Bold(const std::string& text) { return absl::StrCat("\\fB", Escaped(text), "\\fR"); }
-std::string Italic(const std::string& text) { return absl::StrCat("\\fI", Escaped(text), "\\fR"); }
+std::string Bold(const std::string& text) {
+  return absl::StrCat("\\fB", RoffEscaped(text), "\\fR");
+}
+std::string Italic(const std::string& text) {
+  return absl::StrCat("\\fI", RoffEscaped(text), "\\fR");
+}
 
 // As it stands: lines of examples and field lists.
 void AppendLiteral(const std::string& text, std::string& page) {
   absl::StrAppend(&page, ".nf\n");
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
-    absl::StrAppend(&page, Escaped(std::string(line)), "\n");
+    absl::StrAppend(&page, RoffEscaped(std::string(line)), "\n");
   }
   absl::StrAppend(&page, ".fi\n");
 }
 
 void AppendParagraph(const std::string& text, std::string& page) {
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-    absl::StrAppend(&page, Escaped(std::string(absl::StripAsciiWhitespace(line))), "\n");
+    absl::StrAppend(&page, RoffEscaped(std::string(absl::StripAsciiWhitespace(line))), "\n");
   }
 }
 
@@ -65,10 +69,11 @@ void AppendOption(const OptionOutline& option, std::string& page) {
   AppendParagraph(option.description + ".", page);
   std::vector<std::string> facts;
   if (!option.choices.empty()) {
-    facts.push_back("One of " + Escaped(absl::StrJoin(option.choices, ", ")));
+    facts.push_back("One of " + RoffEscaped(absl::StrJoin(option.choices, ", ")));
   }
-  if (!option.range.empty()) facts.push_back("From " + Escaped(option.range));
-  if (!option.default_value.empty()) facts.push_back("Default: " + Escaped(option.default_value));
+  if (!option.range.empty()) facts.push_back("From " + RoffEscaped(option.range));
+  if (!option.default_value.empty())
+    facts.push_back("Default: " + RoffEscaped(option.default_value));
   if (!option.environment.empty()) facts.push_back("Environment: " + Bold(option.environment));
   if (!facts.empty()) absl::StrAppend(&page, absl::StrJoin(facts, ". "), ".\n");
 }
@@ -88,7 +93,7 @@ std::string Arguments(const CommandOutline& command) {
 
 void AppendCommand(const CommandOutline& program, const CommandOutline& command,
                    std::string& page) {
-  absl::StrAppend(&page, ".SS ", Escaped(program.name), " ", Escaped(command.name), "\n");
+  absl::StrAppend(&page, ".SS ", RoffEscaped(program.name), " ", RoffEscaped(command.name), "\n");
   AppendParagraph(command.description + ".", page);
   AppendOptions(command, page);
   if (command.footer.empty()) return;
@@ -100,11 +105,11 @@ void AppendCommand(const CommandOutline& program, const CommandOutline& command,
 
 std::string ManPage(const CommandOutline& command) {
   const char* section = absl::EndsWith(command.name, "-server") ? "8" : "1";
-  std::string page =
-      absl::StrCat(".TH ", absl::AsciiStrToUpper(Escaped(command.name)), " ", section, " \"\" \"",
-                   Escaped(command.version), "\"\n.SH NAME\n", Escaped(command.name), " \\- ",
-                   Escaped(FirstSentence(command.description)), "\n.SH SYNOPSIS\n",
-                   Bold(command.name), " [", Italic("OPTION"), " ...]\n");
+  std::string page = absl::StrCat(
+      ".TH ", absl::AsciiStrToUpper(RoffEscaped(command.name)), " ", section, " \"\" \"",
+      RoffEscaped(command.version), "\"\n.SH NAME\n", RoffEscaped(command.name), " \\- ",
+      RoffEscaped(FirstSentence(command.description)), "\n.SH SYNOPSIS\n", Bold(command.name), " [",
+      Italic("OPTION"), " ...]\n");
   for (const CommandOutline& sub : command.commands) {
     absl::StrAppend(&page, ".br\n", Bold(command.name + " " + sub.name), " [", Italic("OPTION"),
                     " ...]", Arguments(sub), "\n");

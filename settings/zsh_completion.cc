@@ -12,7 +12,7 @@ namespace gdnplan::settings {
 namespace {
 
 // In single quotes, within the brackets of _arguments and between its colons.
-std::string Escaped(const std::string& text) {
+std::string ZshEscaped(const std::string& text) {
   return absl::StrReplaceAll(
       text, {{"'", "'\\''"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}, {"\n", " "}});
 }
@@ -27,9 +27,9 @@ void AppendSpecs(const std::vector<OptionOutline>& options, std::string& text) {
     for (const std::string& name : option.names) {
       absl::StrAppend(&text, "    '", option.repeatable ? "*" : "", name);
       if (!option.value.empty() && name.starts_with("--")) absl::StrAppend(&text, "=");
-      absl::StrAppend(&text, "[", Escaped(FirstSentence(option.description)), "]");
+      absl::StrAppend(&text, "[", ZshEscaped(FirstSentence(option.description)), "]");
       if (!option.value.empty()) {
-        absl::StrAppend(&text, ":", Escaped(option.value), ":", Action(option));
+        absl::StrAppend(&text, ":", ZshEscaped(option.value), ":", Action(option));
       }
       absl::StrAppend(&text, "'\n");
     }
@@ -50,7 +50,7 @@ std::string ZshCompletion(const CommandOutline& command) {
   } else {
     absl::StrAppend(&text, "  local -a commands=(\n");
     for (const CommandOutline& sub : command.commands) {
-      absl::StrAppend(&text, "    '", sub.name, ":", Escaped(FirstSentence(sub.description)),
+      absl::StrAppend(&text, "    '", sub.name, ":", ZshEscaped(FirstSentence(sub.description)),
                       "'\n");
     }
     absl::StrAppend(&text, "  )\n  _arguments -C -s $common ",

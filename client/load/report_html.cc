@@ -145,7 +145,7 @@ std::string Section(std::string_view title, const std::string& body) {
   return body.empty() ? "" : "<h2>" + Escape(title) + "</h2>\n" + body;
 }
 
-std::string Figure(std::string_view title, std::string_view caption, const std::string& plot) {
+std::string FigureHtml(std::string_view title, std::string_view caption, const std::string& plot) {
   return absl::StrFormat("<h2>%s</h2>\n<figure><figcaption>%s</figcaption>\n%s</figure>\n",
                          Escape(title), Escape(caption), plot);
 }
@@ -155,15 +155,16 @@ std::string Plots(const Result& result) {
   if (result.latency.count() == 0) {
     html += "<p class=\"note\">No plan was answered: there is no latency to show.</p>\n";
   } else {
-    html += Figure("Latency distribution",
+    html +=
+        FigureHtml("Latency distribution",
                    "The share of plans by latency, on a logarithmic scale, with the percentiles.",
                    LatencyDistributionPlot(result.latency));
   }
   if (result.timeline.empty()) return html;
-  html += Figure("Latency over time", "Of each interval, on a logarithmic scale.",
-                 LatencyOverTimePlot(result.timeline));
-  return html + Figure("Throughput over time", "Answers a second in each interval.",
-                       ThroughputOverTimePlot(result.timeline));
+  html += FigureHtml("Latency over time", "Of each interval, on a logarithmic scale.",
+                     LatencyOverTimePlot(result.timeline));
+  return html + FigureHtml("Throughput over time", "Answers a second in each interval.",
+                           ThroughputOverTimePlot(result.timeline));
 }
 
 std::string ParameterTable(const std::vector<Parameter>& parameters) {

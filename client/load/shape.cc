@@ -19,9 +19,9 @@ namespace {
 
 constexpr int32_t kMaxWeight = 1'000'000;
 
-class Parser {
+class ShapeParser {
  public:
-  explicit Parser(std::string_view text) : text_(text) { shape_.text = text; }
+  explicit ShapeParser(std::string_view text) : text_(text) { shape_.text = text; }
 
   absl::StatusOr<Shape> Parse() {
     std::string_view rest = text_;
@@ -123,6 +123,6 @@ class Parser {
 
 }  // namespace
 
-absl::StatusOr<Shape> ParseShape(std::string_view text) { return Parser(text).Parse(); }
+absl::StatusOr<Shape> ParseShape(std::string_view text) { return ShapeParser(text).Parse(); }
 
 }  // namespace gdnplan::load

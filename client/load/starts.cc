@@ -8,7 +8,7 @@
 namespace gdnplan::load {
 namespace {
 
-using Seconds = std::chrono::duration<double>;
+using FloatSeconds = std::chrono::duration<double>;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ uint64_t Starts::End(Clock::time_point end) {
   uint64_t due = 0;
   if (pace_ == Pace::kConstant) due = TakeConstant(end);
   if (pace_ == Pace::kPoisson) due = TakePoisson(end);
-  passed_s_ += Seconds(end - begin_).count();
+  passed_s_ += FloatSeconds(end - begin_).count();
   return due;
 }
 
@@ -58,7 +58,7 @@ double Starts::next_s() const {
 uint64_t Starts::TakeConstant(Clock::time_point end) {
   const uint64_t before = taken_;
   // There may be more than can be gone through one by one.
-  const double end_s = passed_s_ + Seconds(end - begin_).count();
+  const double end_s = passed_s_ + FloatSeconds(end - begin_).count();
   const double all = std::max(0.0, std::floor((end_s - first_s_) / interval_s_) - 1);
   taken_ = std::max(taken_, static_cast<uint64_t>(all));
   while (At(next_s()) < end) ++taken_;
@@ -68,7 +68,7 @@ uint64_t Starts::TakeConstant(Clock::time_point end) {
 uint64_t Starts::TakePoisson(Clock::time_point end) {
   if (At(poisson_s_) >= end) return 0;
   // As above. How many come in a time, and when the next one does, are known without those before.
-  const double end_s = passed_s_ + Seconds(end - begin_).count();
+  const double end_s = passed_s_ + FloatSeconds(end - begin_).count();
   std::poisson_distribution<uint64_t> more(std::max(end_s - poisson_s_, 1e-9) / interval_s_);
   const uint64_t due = 1 + more(random_);
   poisson_s_ = end_s + Interval();

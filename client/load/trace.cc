@@ -61,9 +61,9 @@ std::optional<T> ParseNumber(std::string_view text) {
   return value;
 }
 
-class Parser {
+class TraceParser {
  public:
-  Parser(std::string_view text, std::string_view name) : rest_(text), name_(name) {
+  TraceParser(std::string_view text, std::string_view name) : rest_(text), name_(name) {
     if (rest_.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
       rest_.remove_prefix(kByteOrderMark.size());
     }
@@ -175,7 +175,7 @@ class Parser {
 }  // namespace
 
 absl::StatusOr<std::vector<Request>> ParseTrace(std::string_view text, std::string_view name) {
-  return Parser(text, name).Parse();
+  return TraceParser(text, name).Parse();
 }
 
 absl::StatusOr<std::vector<Request>> ReadTrace(const std::string& path) {

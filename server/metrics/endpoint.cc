@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "gdnplan/plan/status.h"
-#include "server/listen_address.h"
+#include "server/metrics/address.h"
 
 namespace gdnplan::server {
 namespace {
@@ -23,12 +22,7 @@ MetricsEndpoint::MetricsEndpoint(std::unique_ptr<prometheus::Exposer> exposer,
 
 absl::StatusOr<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::Open(
     const std::string& address, std::shared_ptr<prometheus::Collectable> metrics) {
-  const absl::StatusOr<ListenAddress> parsed = ListenAddress::Parse(address);
-  if (!parsed.ok() || parsed->is_unix() || !parsed->scheme.empty()) {
-    return plan::InvalidField(
-        "metrics-listen",
-        absl::StrCat("needs IP:PORT, such as 127.0.0.1:9400 (got ", address, ")"));
-  }
+  if (const auto parsed = ParseMetricsAddress(address); !parsed.ok()) return parsed.status();
   try {
     auto exposer = std::make_unique<prometheus::Exposer>(address, kThreads);
     exposer->RegisterCollectable(metrics);
@@ -38,7 +32,7 @@ absl::StatusOr<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::Open(
     // Its text says no more.
     return absl::FailedPreconditionError(
         absl::StrCat("metrics-listen: cannot listen on ", address,
-                     "; is the port in use, or the address not this machine's?"));
+                     "; is the port in use, or the host none of this machine's?"));
   }
 }
 

@@ -16,8 +16,8 @@ namespace gdnplan::server {
 // Serves from Open until it goes.
 class MetricsEndpoint {
  public:
-  // `address`: HOST:PORT with a numeric host, port 0 for any. InvalidArgument or
-  // FailedPrecondition, naming the flag.
+  // `address` as ParseMetricsAddress takes it. InvalidArgument or FailedPrecondition, naming the
+  // flag.
   static absl::StatusOr<std::unique_ptr<MetricsEndpoint>> Open(
       const std::string& address, std::shared_ptr<prometheus::Collectable> metrics);
 

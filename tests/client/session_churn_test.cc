@@ -28,7 +28,7 @@ using test::UsageOf;
 
 constexpr uint32_t kAtOnce = 50;
 constexpr int kRounds = 7;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef GDNPLAN_ASAN
 constexpr uint64_t kSpareBytes = 1 << 30;  // AddressSanitizer keeps what was freed
 #else
 constexpr uint64_t kSpareBytes = 16 << 20;

@@ -20,7 +20,7 @@ constexpr char kGrace[] = "--grace=0.5";
 // The lease, the grace and much more than a machine takes that has other things to do.
 constexpr std::chrono::seconds kGone{20};
 // Heaps keep some of what they had.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef GDNPLAN_ASAN
 constexpr uint64_t kSpareBytes = 1 << 30;  // and AddressSanitizer much more
 #else
 constexpr uint64_t kSpareBytes = 48 << 20;

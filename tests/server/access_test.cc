@@ -240,7 +240,9 @@ TEST_F(AccessTest, RefusesBadTokenFiles) {
     EXPECT_THAT(Server::Start(options_), StatusIs(c.code, HasSubstr(c.text)));
   }
   options_.access.token_file = (root_ / "missing").string();
-  EXPECT_THAT(Server::Start(options_), StatusIs(absl::StatusCode::kNotFound, HasSubstr("missing")));
+  EXPECT_THAT(Server::Start(options_),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("token-file: cannot read " + options_.access.token_file)));
 }
 
 }  // namespace

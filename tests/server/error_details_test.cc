@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gdnplan/plan/status.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
@@ -138,7 +139,7 @@ TEST_F(ErrorDetailsLiveTest, ARefusedFieldIsInTheTrailer) {
 // Text from the request is cut anywhere, and must still be text.
 TEST_F(ErrorDetailsLiveTest, ALongNameStaysReadable) {
   v1::OpenSessionRequest request = SampleRequest();
-  request.add_devices(std::string(63, 'x') + "\u00e9");
+  request.add_devices(absl::StrCat(std::string(63, 'x'), "\u00e9"));
   const Answer answer = Call(&v1::Planner::Stub::OpenSession, request);
   ASSERT_TRUE(answer.details.has_value());
   const auto bad = Find<BadRequest>(*answer.details);

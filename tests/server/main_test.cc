@@ -244,6 +244,8 @@ TEST_F(MainTest, SaysWhyItCannotServe) {
       {{"--device=host", "--token-file=/"}, 1, "cannot read /: Is a directory"},
       {{"--listen=0.0.0.0:0", "--tls-cert=/nowhere", "--tls-key=/nowhere"}, 1, "/nowhere"},
       {{"--max-sessions=many"}, 2, "max-sessions"},
+      {{"--metrics-listen=9400"}, 2, "--metrics-listen: must be HOST:PORT or [IPV6]:PORT"},
+      {{"--metrics-listen=unix:/x"}, 2, "(got unix:/x)"},
   };
   for (const auto& c : cases) {
     std::vector<std::string> command = {GDNPLAN_SERVER};
@@ -288,7 +290,7 @@ TEST_F(MainTest, WarnsOfTlsThatNothingUses) {
 }
 
 TEST_F(MainTest, AcceptsAgainAfterItRanOutOfDescriptors) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef GDNPLAN_ASAN
   GTEST_SKIP() << "UBSan's check of objects needs descriptors itself, and reports what is none";
 #endif
   for (const bool tcp : {false, true}) {
@@ -386,6 +388,48 @@ TEST_F(MainTest, LogsObjectsWithWhatClientsCaused) {
   EXPECT_THAT(events[1]["reason"].get<std::string>(), HasSubstr("seq_lens[0]"));
   EXPECT_EQ(events[2]["event"], "session closed");
   EXPECT_EQ(events[3]["event"], "shutting down");
+}
+
+// Protobuf would write to standard error itself.
+TEST_F(MainTest, WhatLibrariesSayOfAClientIsInTheLogAndLimited) {
+  constexpr int kCalls = 40;
+  Process server(Command({"--log-format=json"}));
+  ASSERT_EQ(server.ReadLine(), Line());
+  ServiceClient client = Client();
+  v1::OpenSessionRequest request = SampleRequest();
+  request.set_name("\xff\xfe");
+  for (int i = 0; i < kCalls; ++i) EXPECT_FALSE(client.Open(request).ok());
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+  std::istringstream lines(server.ErrorOutput());
+  int64_t told = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
+    ASSERT_TRUE(event.is_object()) << line;
+    if (event["event"] != "Protobuf") continue;
+    EXPECT_EQ(event["level"], "error");
+    EXPECT_THAT(event["reason"].get<std::string>(), HasSubstr("OpenSessionRequest.name"));
+    told += 1 + event["left_out"].get<int64_t>();
+  }
+  EXPECT_GE(told, 1);
+  EXPECT_LE(told, kCalls);
+}
+
+TEST_F(MainTest, SaysThatATraceCannotBeWrittenAnyMore) {
+  Process server(Command({"--trace-file=/dev/full"}));
+  ASSERT_EQ(server.ReadLine(), Line());
+  ServiceClient client = Client();
+  const auto session = client.Open(SampleRequest());
+  ASSERT_THAT(session, IsOk());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_THAT(client.Plan(session->session_id(), SampleBatch()), IsOk());
+  }
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+  const std::string errors = server.ErrorOutput();
+  const std::string told = "cannot write /dev/full: No space left on device";
+  EXPECT_THAT(errors, HasSubstr(told));
+  EXPECT_EQ(errors.find(told), errors.rfind(told)) << errors;
 }
 
 // As PID 1 of a container; without the GPU that it asks for it comes no further.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -83,12 +84,19 @@ TEST_F(PlanTraceTest, NothingIsAnEmptyList) {
 }
 
 TEST_F(PlanTraceTest, KeepsToItsSizeAndSaysWhatItLeftOut) {
-  std::shared_ptr<PlanTrace> trace = *PlanTrace::Create(path_, {.max_bytes = 4096});
+  std::atomic<int> ends = 0;
+  std::shared_ptr<PlanTrace> trace =
+      *PlanTrace::Create(path_, {.max_bytes = 4096}, [&](const absl::Status& why) {
+        ++ends;
+        EXPECT_THAT(why, StatusIs(absl::StatusCode::kResourceExhausted,
+                                  HasSubstr(path_ + " has reached 4096 bytes")));
+      });
   for (int i = 0; i < 100; ++i) trace->Add(Call());
   // All of them are in the file, or were not for want of room.
   EXPECT_TRUE(Eventually([&] { return trace->num_left_out() > 80; }));
   EXPECT_LT(trace->num_left_out(), 100u);
   trace.reset();
+  EXPECT_EQ(ends, 1);
   EXPECT_LE(std::filesystem::file_size(path_), 4096u + 8u);
   EXPECT_GT(Read().size(), 5u);
 }

@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 // So long that only a time that a test gives lapses.
 constexpr server::LeaseTimes kLong{.length = hours(10), .grace = hours(1)};
 
-SessionOptions Options() {
+SessionOptions LeasedOptions() {
   SessionOptions options;
   options.config = SampleConfig();
   return options;
@@ -60,7 +60,7 @@ class SessionLapseTest : public ::testing::Test {
 };
 
 TEST_F(SessionLapseTest, ASessionThatNobodyUsedEnds) {
-  const auto session = registry_.Open(Options(), {}).value();
+  const auto session = registry_.Open(LeasedOptions(), {}).value();
   const server::MemoryHandle memory = session->arenas()[0].handle;
   EndListener follower;
   ASSERT_THAT(session->Follow(follower), IsOk());
@@ -77,7 +77,7 @@ TEST_F(SessionLapseTest, ASessionThatNobodyUsedEnds) {
 }
 
 TEST_F(SessionLapseTest, AnOpenStreamHoldsItAndABrokenOneHasTheGrace) {
-  const auto session = registry_.Open(Options(), {}).value();
+  const auto session = registry_.Open(LeasedOptions(), {}).value();
   session->leases().Hold();
   registry_.Reap(In(hours(100)));
   ASSERT_THAT(registry_.Find(session->id()), IsOk());
@@ -95,7 +95,7 @@ TEST_F(SessionLapseTest, AnOpenStreamHoldsItAndABrokenOneHasTheGrace) {
 }
 
 TEST_F(SessionLapseTest, WaitingCallsOfADeadOwnerAreAnswered) {
-  SessionOptions options = Options();
+  SessionOptions options = LeasedOptions();
   options.guarded = true;
   options.slot_wait = hours(20);
   const auto session = registry_.Open(options, {}).value();
@@ -109,7 +109,7 @@ TEST_F(SessionLapseTest, WaitingCallsOfADeadOwnerAreAnswered) {
 }
 
 TEST_F(SessionLapseTest, MemoryStaysForAttachedProcessesUntilTheyLetGo) {
-  const auto session = registry_.Open(Options(), {}).value();
+  const auto session = registry_.Open(LeasedOptions(), {}).value();
   const server::MemoryHandle memory = session->arenas()[0].handle;
   const uint64_t attachment = session->leases().Attach(SessionRegistry::Clock::now());
   ASSERT_THAT(registry_.Close(session->id()), IsOk());
@@ -117,8 +117,8 @@ TEST_F(SessionLapseTest, MemoryStaysForAttachedProcessesUntilTheyLetGo) {
   registry_.Reap(In(milliseconds(0)));
   EXPECT_TRUE(Exists(memory));
   // It makes room for another one all the same.
-  EXPECT_THAT(registry_.Open(Options(), {}), IsOk());
-  EXPECT_THAT(registry_.Open(Options(), {}), IsOk());
+  EXPECT_THAT(registry_.Open(LeasedOptions(), {}), IsOk());
+  EXPECT_THAT(registry_.Open(LeasedOptions(), {}), IsOk());
   ASSERT_THAT(registry_.FindAny(session->id()), IsOk());
   ASSERT_THAT(session->leases().Detach(attachment), IsOk());
   registry_.Reap(In(milliseconds(0)));
@@ -127,7 +127,7 @@ TEST_F(SessionLapseTest, MemoryStaysForAttachedProcessesUntilTheyLetGo) {
 }
 
 TEST_F(SessionLapseTest, ButNotLongerThanTheGrace) {
-  const auto session = registry_.Open(Options(), {}).value();
+  const auto session = registry_.Open(LeasedOptions(), {}).value();
   const server::MemoryHandle memory = session->arenas()[0].handle;
   const uint64_t attachment = session->leases().Attach(SessionRegistry::Clock::now());
   ASSERT_THAT(session->leases().HoldAttached(attachment, SessionRegistry::Clock::now()), IsOk());
@@ -139,8 +139,8 @@ TEST_F(SessionLapseTest, ButNotLongerThanTheGrace) {
 }
 
 TEST_F(SessionLapseTest, ShuttingDownFreesAllAtOnce) {
-  const auto session = registry_.Open(Options(), {}).value();
-  const auto ended = registry_.Open(Options(), {}).value();
+  const auto session = registry_.Open(LeasedOptions(), {}).value();
+  const auto ended = registry_.Open(LeasedOptions(), {}).value();
   for (const auto& one : {session, ended}) one->leases().Attach(SessionRegistry::Clock::now());
   ASSERT_THAT(registry_.Close(ended->id()), IsOk());
   EXPECT_TRUE(Exists(ended->arenas()[0].handle));
@@ -155,7 +155,7 @@ TEST(SessionReaperTest, LapsesWithoutBeingAsked) {
   SessionRegistry registry(boot, {std::make_shared<HostDevice>(boot)}, {},
                            {.length = milliseconds(50), .grace = milliseconds(20)},
                            [&](const Session& /*session*/) { ++lapsed; });
-  const auto session = registry.Open(Options(), {}).value();
+  const auto session = registry.Open(LeasedOptions(), {}).value();
   EXPECT_TRUE(Eventually([&] { return lapsed == 1; }));
   EXPECT_TRUE(Eventually([&] { return !Exists(session->arenas()[0].handle); }));
   EXPECT_EQ(registry.size(), 0u);
@@ -165,8 +165,8 @@ class LimitsTest : public ::testing::Test {
  protected:
   absl::Status Open(const Limits& limits, int sessions = 1) {
     SessionRegistry registry(boot_, {std::make_shared<HostDevice>(boot_)}, limits);
-    for (int i = 1; i < sessions; ++i) EXPECT_THAT(registry.Open(Options(), {}), IsOk());
-    const absl::Status status = registry.Open(Options(), {}).status();
+    for (int i = 1; i < sessions; ++i) EXPECT_THAT(registry.Open(LeasedOptions(), {}), IsOk());
+    const absl::Status status = registry.Open(LeasedOptions(), {}).status();
     EXPECT_EQ(registry.size(), static_cast<size_t>(sessions) - (status.ok() ? 0 : 1));
     return status;
   }
@@ -215,13 +215,13 @@ TEST_F(LimitsTest, BytesComeBackWithTheMemory) {
       static_cast<uint64_t>(plan::ArenaLayout::Create(config_, 1).value().arena_bytes);
   SessionRegistry registry(boot_, {std::make_shared<HostDevice>(boot_)},
                            {.max_device_bytes = bytes}, kLong);
-  const auto session = registry.Open(Options(), {}).value();
+  const auto session = registry.Open(LeasedOptions(), {}).value();
   const uint64_t attachment = session->leases().Attach(SessionRegistry::Clock::now());
   ASSERT_THAT(registry.Close(session->id()), IsOk());
-  EXPECT_THAT(registry.Open(Options(), {}), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(registry.Open(LeasedOptions(), {}), StatusIs(absl::StatusCode::kResourceExhausted));
   ASSERT_THAT(session->leases().Detach(attachment), IsOk());
   registry.Reap(SessionRegistry::Clock::now());
-  EXPECT_THAT(registry.Open(Options(), {}), IsOk());
+  EXPECT_THAT(registry.Open(LeasedOptions(), {}), IsOk());
 }
 
 }  // namespace

@@ -29,12 +29,12 @@ Mix RandomMix(const plan::PlanConfig& config, Random& random) {
   return kPlain[random.Between(0, 4)];
 }
 
-struct Row {
+struct RowShape {
   int32_t len = 0;
   int32_t drafts = -1;
 };
 
-Row RandomRow(const plan::PlanConfig& config, const Mix& mix, bool uniform, Random& random) {
+RowShape RandomRow(const plan::PlanConfig& config, const Mix& mix, bool uniform, Random& random) {
   const int32_t kind = random.Between(1, 100);
   if (kind <= mix.decodes) return {1, -1};
   if (kind <= mix.decodes + mix.prefills) {
@@ -50,7 +50,7 @@ Row RandomRow(const plan::PlanConfig& config, const Mix& mix, bool uniform, Rand
 }
 
 // A capture's rows are the graph's: up to 1 + K tokens each.
-Row RandomCaptureRow(const plan::PlanConfig& config, bool uniform, Random& random) {
+RowShape RandomCaptureRow(const plan::PlanConfig& config, bool uniform, Random& random) {
   if (uniform) return {config.num_speculative_tokens + 1, -1};
   return {random.Between(0, config.num_speculative_tokens + 1), -1};
 }
@@ -78,9 +78,9 @@ int32_t GarbageInt32(Random& random) {
   return kValues[random.Between(0, 4)];
 }
 
-void AddSpeculation(const plan::PlanConfig& config, const std::vector<Row>& rows,
+void AddSpeculation(const plan::PlanConfig& config, const std::vector<RowShape>& rows,
                     json::OwnedBatch& batch, Random& random) {
-  for (const Row& row : rows) {
+  for (const RowShape& row : rows) {
     batch.num_decode_draft_tokens.push_back(row.drafts);
     const bool read = row.drafts >= 0 && row.len > 0;
     batch.num_accepted_tokens.push_back(read ? random.Between(1, config.num_speculative_tokens + 1)
@@ -177,11 +177,11 @@ json::OwnedBatch RandomBatch(const plan::PlanConfig& config, Random& random) {
   const Mix mix = RandomMix(config, random);
   const bool uniform = random.Chance(40);
   const bool ordered = random.Chance(50);
-  std::vector<Row> rows;
+  std::vector<RowShape> rows;
   int32_t tokens = 0;
   for (int32_t i = 0; i < num_rows - padded_behind; ++i) {
-    Row row = capture ? RandomCaptureRow(config, uniform, random)
-                      : RandomRow(config, mix, uniform, random);
+    RowShape row = capture ? RandomCaptureRow(config, uniform, random)
+                           : RandomRow(config, mix, uniform, random);
     const bool prefill = row.len > 1 && row.drafts < 0 && !capture;
     if (prefill && random.Chance(10)) row.len = max_tokens - tokens;
     if (row.len > max_tokens - tokens) row = {};
@@ -191,13 +191,13 @@ json::OwnedBatch RandomBatch(const plan::PlanConfig& config, Random& random) {
   // Schedulers put the short rows first; planners must not rely on it.
   if (ordered) {
     std::stable_sort(rows.begin(), rows.end(),
-                     [](const Row& a, const Row& b) { return a.len < b.len; });
+                     [](const RowShape& a, const RowShape& b) { return a.len < b.len; });
   }
   rows.resize(static_cast<size_t>(num_rows));
 
   const int32_t longest = LongestSequence(config);
   batch.query_start_loc.push_back(0);
-  for (const Row& row : rows) {
+  for (const RowShape& row : rows) {
     batch.query_start_loc.push_back(batch.query_start_loc.back() + row.len);
     batch.seq_lens.push_back(std::max(row.len, RandomSeqLen(row.len, longest, random)));
   }

@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<ShapeSource>> MakeSource(const std::vector<std::s
   return ShapeSource::Create(options);
 }
 
-void ExpectRefused(const std::string& text, const std::string& message) {
+void ExpectShapeRefused(const std::string& text, const std::string& message) {
   EXPECT_THAT(ParseShape(text), StatusIs(StatusCode::kInvalidArgument, HasSubstr(message)));
 }
 
@@ -55,20 +55,21 @@ TEST(ShapeTest, ParsesEveryKey) {
 }
 
 TEST(ShapeTest, NamesWhatIsWrong) {
-  ExpectRefused("", "shape \"\": : must be KEY=VALUE, such as decode=256");
-  ExpectRefused("decode", "decode: must be KEY=VALUE");
-  ExpectRefused("decode=256,", "must be KEY=VALUE");
-  ExpectRefused("rows=1", "rows: no such key; there are decode, spec, k, prefill, padded, groups");
-  ExpectRefused("decode=abc", "decode: must be a whole number in 0..65536 (got \"abc\")");
-  ExpectRefused("decode=65537", "(got \"65537\")");
-  ExpectRefused("decode=-1", "(got \"-1\")");
-  ExpectRefused("decode=1,decode=2", "decode: is given twice");
-  ExpectRefused("spec=1,k=65", "k: must be a whole number in 0..64");
-  ExpectRefused("prefill=8", "prefill: must be ROWSxTOKENS, such as 8x1024 (got \"8\")");
-  ExpectRefused("prefill=8x", "prefill: must be a whole number in 1..16777216 (got \"\")");
-  ExpectRefused("mode=some,decode=1", "mode: must be none, all or align (got \"some\")");
-  ExpectRefused("0*decode=1", "weight: must be a whole number in 1..1000000 (got \"0\")");
-  ExpectRefused("padded=3", "there must be at least one with tokens");
+  ExpectShapeRefused("", "shape \"\": : must be KEY=VALUE, such as decode=256");
+  ExpectShapeRefused("decode", "decode: must be KEY=VALUE");
+  ExpectShapeRefused("decode=256,", "must be KEY=VALUE");
+  ExpectShapeRefused("rows=1",
+                     "rows: no such key; there are decode, spec, k, prefill, padded, groups");
+  ExpectShapeRefused("decode=abc", "decode: must be a whole number in 0..65536 (got \"abc\")");
+  ExpectShapeRefused("decode=65537", "(got \"65537\")");
+  ExpectShapeRefused("decode=-1", "(got \"-1\")");
+  ExpectShapeRefused("decode=1,decode=2", "decode: is given twice");
+  ExpectShapeRefused("spec=1,k=65", "k: must be a whole number in 0..64");
+  ExpectShapeRefused("prefill=8", "prefill: must be ROWSxTOKENS, such as 8x1024 (got \"8\")");
+  ExpectShapeRefused("prefill=8x", "prefill: must be a whole number in 1..16777216 (got \"\")");
+  ExpectShapeRefused("mode=some,decode=1", "mode: must be none, all or align (got \"some\")");
+  ExpectShapeRefused("0*decode=1", "weight: must be a whole number in 1..1000000 (got \"0\")");
+  ExpectShapeRefused("padded=3", "there must be at least one with tokens");
 }
 
 TEST(ShapeSourceTest, HasTheRowsThatTheShapeNames) {

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 constexpr char kHeader[] = "arrival_s,prompt_tokens,output_tokens\n";
 
-void ExpectRefused(const std::string& text, const std::string& message) {
+void ExpectTraceRefused(const std::string& text, const std::string& message) {
   EXPECT_THAT(ParseTrace(text, "t.csv"),
               StatusIs(StatusCode::kInvalidArgument, HasSubstr(message)));
 }
@@ -49,27 +49,31 @@ TEST(TraceTest, TakesWhatOtherToolsWrite) {
 }
 
 TEST(TraceTest, NamesLineAndColumnOfWhatIsWrong) {
-  ExpectRefused("", "t.csv:1: arrival_s: no such column");
-  ExpectRefused("0,1,1\n", "must be a header that names arrival_s,prompt_tokens,output_tokens");
-  ExpectRefused("arrival_s,prompt_tokens\n", "t.csv:1: output_tokens: no such column");
-  ExpectRefused("arrival_s,arrival_s\n", "t.csv:1: arrival_s: the header names this column twice");
+  ExpectTraceRefused("", "t.csv:1: arrival_s: no such column");
+  ExpectTraceRefused("0,1,1\n",
+                     "must be a header that names arrival_s,prompt_tokens,output_tokens");
+  ExpectTraceRefused("arrival_s,prompt_tokens\n", "t.csv:1: output_tokens: no such column");
+  ExpectTraceRefused("arrival_s,arrival_s\n",
+                     "t.csv:1: arrival_s: the header names this column twice");
   const std::string header = kHeader;
-  ExpectRefused(header, "t.csv: has a header and no rows");
-  ExpectRefused(header + "0,1,1\nx,1,1\n", "t.csv:3: arrival_s: must be seconds in 0..1e+09");
+  ExpectTraceRefused(header, "t.csv: has a header and no rows");
+  ExpectTraceRefused(header + "0,1,1\nx,1,1\n", "t.csv:3: arrival_s: must be seconds in 0..1e+09");
   for (const std::string arrival : {"-1", "nan", "inf", "1e10", "", "1s", "0x1"}) {
-    ExpectRefused(header + arrival + ",1,1\n", "(got \"" + arrival + "\")");
+    ExpectTraceRefused(header + arrival + ",1,1\n", "(got \"" + arrival + "\")");
   }
   for (const std::string tokens : {"0", "-5", "1.5", "16777217", "99999999999", "", "+1", "1 2"}) {
-    ExpectRefused(header + "0," + tokens + ",1\n",
-                  "t.csv:2: prompt_tokens: must be a whole number in 1..16777216 (got \"" + tokens);
-    ExpectRefused(header + "0,1," + tokens + "\n", "t.csv:2: output_tokens: must be a whole");
+    ExpectTraceRefused(
+        header + "0," + tokens + ",1\n",
+        "t.csv:2: prompt_tokens: must be a whole number in 1..16777216 (got \"" + tokens);
+    ExpectTraceRefused(header + "0,1," + tokens + "\n", "t.csv:2: output_tokens: must be a whole");
   }
-  ExpectRefused(header + "0,1\n",
-                "t.csv:2: row: must have 3 fields as the header (got 2: \"0,1\")");
-  ExpectRefused(header + "0,1,1,\n", "must have 3 fields as the header (got 4");
-  ExpectRefused(header + "0,1,1,1\n", "must have 3 fields as the header (got 4");
-  ExpectRefused(header + "5,1,1\n4.5,1,1\n",
-                "t.csv:3: arrival_s: must not be before the 5 of the row above (got 4.5); sort");
+  ExpectTraceRefused(header + "0,1\n",
+                     "t.csv:2: row: must have 3 fields as the header (got 2: \"0,1\")");
+  ExpectTraceRefused(header + "0,1,1,\n", "must have 3 fields as the header (got 4");
+  ExpectTraceRefused(header + "0,1,1,1\n", "must have 3 fields as the header (got 4");
+  ExpectTraceRefused(
+      header + "5,1,1\n4.5,1,1\n",
+      "t.csv:3: arrival_s: must not be before the 5 of the row above (got 4.5); sort");
 }
 
 TEST(TraceTest, SurvivesJunk) {

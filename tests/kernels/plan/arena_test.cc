@@ -17,7 +17,7 @@ namespace {
 using test::IsOk;
 using test::StatusIs;
 
-PlanConfig SomeConfig() {
+PlanConfig ArenaConfig() {
   PlanConfig config;
   config.max_num_seqs = 16;
   config.max_num_batched_tokens = 512;
@@ -43,11 +43,11 @@ TEST(ArenaTest, HeaderAndTimelineHaveTheirPlaces) {
 
 TEST(ArenaTest, NumberOfSlots) {
   for (int32_t good : {1, kMaxSlots}) {
-    EXPECT_THAT(ArenaLayout::Create(SomeConfig(), good), IsOk());
+    EXPECT_THAT(ArenaLayout::Create(ArenaConfig(), good), IsOk());
   }
   using Limits = std::numeric_limits<int32_t>;
   for (int32_t bad : {0, -1, kMaxSlots + 1, Limits::min(), Limits::max()}) {
-    EXPECT_THAT(ArenaLayout::Create(SomeConfig(), bad),
+    EXPECT_THAT(ArenaLayout::Create(ArenaConfig(), bad),
                 StatusIs(absl::StatusCode::kInvalidArgument,
                          "num_slots: must be in 1..64 (got " + std::to_string(bad) + ")"));
   }
@@ -55,7 +55,7 @@ TEST(ArenaTest, NumberOfSlots) {
 
 TEST(ArenaTest, PartsFollowOneAnother) {
   for (int32_t num_slots : {1, 2, 31, 32, kMaxSlots}) {
-    const auto layout = ArenaLayout::Create(SomeConfig(), num_slots);
+    const auto layout = ArenaLayout::Create(ArenaConfig(), num_slots);
     ASSERT_THAT(layout, IsOk());
     EXPECT_EQ(layout->num_slots, num_slots);
     int64_t end = ArenaLayout::kTimelineOffset;

@@ -18,8 +18,8 @@ namespace {
 using test::IsOk;
 using test::StatusIs;
 
-constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
-constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
+constexpr int32_t kInt32Max = std::numeric_limits<int32_t>::max();
+constexpr int32_t kInt32Min = std::numeric_limits<int32_t>::min();
 
 PlanConfig SomeConfig() {
   PlanConfig config;
@@ -47,7 +47,7 @@ TEST_P(NumberTest, HasBounds) {
     param.set(config, good);
     EXPECT_THAT(ValidateConfig(config), IsOk()) << good;
   }
-  for (int32_t bad : {param.low - 1, param.high + 1, kMin, kMax}) {
+  for (int32_t bad : {param.low - 1, param.high + 1, kInt32Min, kInt32Max}) {
     PlanConfig config = SomeConfig();
     param.set(config, bad);
     EXPECT_THAT(
@@ -107,7 +107,7 @@ TEST(ConfigTest, BlockSizeIsNeededByAlignAlone) {
   config.groups[1] = {"", MambaCacheMode::kAlign, 0};
   EXPECT_THAT(ValidateConfig(config), StatusIs(absl::StatusCode::kInvalidArgument,
                                                "groups[1].block_size: must be at least 1 (got 0)"));
-  for (int32_t good : {1, kMax}) {
+  for (int32_t good : {1, kInt32Max}) {
     config.groups[1].block_size = good;
     EXPECT_THAT(ValidateConfig(config), IsOk());
   }

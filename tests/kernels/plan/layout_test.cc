@@ -9,7 +9,7 @@
 namespace gdnplan::plan {
 namespace {
 
-PlanConfig SomeConfig() {
+PlanConfig LayoutConfig() {
   PlanConfig config;
   config.max_num_seqs = 5;
   config.max_num_batched_tokens = 100;
@@ -19,7 +19,7 @@ PlanConfig SomeConfig() {
 }
 
 TEST(SlotLayoutTest, HoldsEveryTensorAtItsLargest) {
-  PlanConfig config = SomeConfig();
+  PlanConfig config = LayoutConfig();
   config.max_num_batched_tokens = 20'000;  // more than the least part
   const SlotLayout layout(config);
   int64_t packed = 0;
@@ -34,11 +34,11 @@ TEST(SlotLayoutTest, HoldsEveryTensorAtItsLargest) {
 }
 
 TEST(SlotLayoutTest, HasRoomForATransferByCopyEngine) {
-  EXPECT_EQ(SlotLayout(SomeConfig()).packed_capacity, kMinPackedBytes);
+  EXPECT_EQ(SlotLayout(LayoutConfig()).packed_capacity, kMinPackedBytes);
 }
 
 TEST(SlotLayoutTest, ConvArraysLieBehindThePackedPart) {
-  const SlotLayout layout(SomeConfig());
+  const SlotLayout layout(LayoutConfig());
   EXPECT_EQ(layout.packed_capacity % kTensorAlignment, 0);
   EXPECT_EQ(layout.batch_ptr_offset, layout.packed_capacity);
   EXPECT_EQ(layout.conv_capacity, 2 * kMinConvPrograms);
@@ -50,7 +50,7 @@ TEST(SlotLayoutTest, ConvArraysLieBehindThePackedPart) {
 
 // Rows of 8n + 1 tokens need the most programs for their tokens.
 TEST(SlotLayoutTest, ConvCapacityCountsRaggedRows) {
-  PlanConfig config = SomeConfig();
+  PlanConfig config = LayoutConfig();
   config.max_num_seqs = 1000;
   config.max_num_batched_tokens = 9000;
   const int64_t programs_of_rows_of_nine = 2 * 1000;

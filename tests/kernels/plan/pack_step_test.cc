@@ -21,19 +21,19 @@ using test::IsOk;
 using test::PlannedSlot;
 using test::Random;
 
-constexpr std::byte kPoison{0xA5};
+constexpr std::byte kUntouched{0xA5};
 constexpr size_t kGuardBytes = 64;
 
 // Memory of exactly the size asked for, with a guard behind it.
 class Block {
  public:
   explicit Block(size_t bytes) : bytes_(bytes), lines_(bytes / 64 + 2) {
-    std::fill_n(data(), bytes_ + kGuardBytes, kPoison);
+    std::fill_n(data(), bytes_ + kGuardBytes, kUntouched);
   }
   std::byte* data() { return lines_.front().bytes; }
   bool guard_is_intact() {
     return std::all_of(data() + bytes_, data() + bytes_ + kGuardBytes,
-                       [](std::byte byte) { return byte == kPoison; });
+                       [](std::byte byte) { return byte == kUntouched; });
   }
 
  private:

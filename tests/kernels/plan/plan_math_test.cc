@@ -11,8 +11,8 @@
 namespace gdnplan::plan {
 namespace {
 
-constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
-constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
+constexpr int32_t kLargest = std::numeric_limits<int32_t>::max();
+constexpr int32_t kSmallest = std::numeric_limits<int32_t>::min();
 
 TEST(PlanMathTest, CeilDivRoundsUpForBothSigns) {
   for (int32_t b : {1, 2, 3, 8, 64}) {
@@ -24,12 +24,12 @@ TEST(PlanMathTest, CeilDivRoundsUpForBothSigns) {
 }
 
 TEST(PlanMathTest, CeilDivOfExtremes) {
-  EXPECT_EQ(CeilDiv(kMax, 1), kMax);
-  EXPECT_EQ(CeilDiv(kMax, 2), 1 << 30);
-  EXPECT_EQ(CeilDiv(kMax, kMax), 1);
-  EXPECT_EQ(CeilDiv(kMin, 1), kMin);
-  EXPECT_EQ(CeilDiv(kMin, kMax), -1);
-  EXPECT_EQ(CeilDiv(1, kMax), 1);
+  EXPECT_EQ(CeilDiv(kLargest, 1), kLargest);
+  EXPECT_EQ(CeilDiv(kLargest, 2), 1 << 30);
+  EXPECT_EQ(CeilDiv(kLargest, kLargest), 1);
+  EXPECT_EQ(CeilDiv(kSmallest, 1), kSmallest);
+  EXPECT_EQ(CeilDiv(kSmallest, kLargest), -1);
+  EXPECT_EQ(CeilDiv(1, kLargest), 1);
 }
 
 TEST(PlanMathTest, AlignUp) {
@@ -44,26 +44,26 @@ TEST(PlanMathTest, IsSpeculativeNeedsDraftsAndTokens) {
   EXPECT_TRUE(IsSpeculative(0, 1));
   EXPECT_TRUE(IsSpeculative(2, 3));
   EXPECT_FALSE(IsSpeculative(-1, 1));
-  EXPECT_FALSE(IsSpeculative(kMin, 1));
+  EXPECT_FALSE(IsSpeculative(kSmallest, 1));
   EXPECT_FALSE(IsSpeculative(2, 0));
 }
 
 TEST(PlanMathTest, FirstStateColumn) {
   EXPECT_EQ(FirstStateColumn(1000, 0), 0) << "no gather";
   EXPECT_EQ(FirstStateColumn(0, 16), 0);
-  EXPECT_EQ(FirstStateColumn(kMin, 16), 0);
+  EXPECT_EQ(FirstStateColumn(kSmallest, 16), 0);
   EXPECT_EQ(FirstStateColumn(1, 16), 0);
   EXPECT_EQ(FirstStateColumn(16, 16), 0);
   EXPECT_EQ(FirstStateColumn(17, 16), 1);
-  EXPECT_EQ(FirstStateColumn(kMax, 1), kMax - 1);
-  EXPECT_EQ(FirstStateColumn(kMax, kMax), 0);
+  EXPECT_EQ(FirstStateColumn(kLargest, 1), kLargest - 1);
+  EXPECT_EQ(FirstStateColumn(kLargest, kLargest), 0);
 }
 
 TEST(PlanMathTest, HasInitialState) {
   EXPECT_FALSE(HasInitialState(5, 5));
   EXPECT_TRUE(HasInitialState(6, 5));
   EXPECT_FALSE(HasInitialState(0, 0));
-  EXPECT_TRUE(HasInitialState(kMax, 0));
+  EXPECT_TRUE(HasInitialState(kLargest, 0));
 }
 
 // Whatever the rows' lengths are, their chunks fit the bound.
@@ -110,9 +110,9 @@ TEST(PlanMathTest, FindSegmentSkipsEmptySegments) {
 }
 
 TEST(PlanMathTest, FindSegmentOfOneRow) {
-  const int32_t offsets[] = {0, kMax};
+  const int32_t offsets[] = {0, kLargest};
   EXPECT_EQ(FindSegment(offsets, 1, 0), 0);
-  EXPECT_EQ(FindSegment(offsets, 1, kMax - 1), 0);
+  EXPECT_EQ(FindSegment(offsets, 1, kLargest - 1), 0);
 }
 
 static_assert(CeilDiv(-1, 64) == 0 && CeilDiv(-65, 64) == -1, "usable at compile time");

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The gdnplan authors
+// SPDX-License-Identifier: Apache-2.0
+// Where metrics are served.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "server/listen_address.h"
+
+namespace gdnplan::server {
+
+// HOST:PORT or [IPV6]:PORT, port 0 for any. InvalidArgument, naming the flag.
+absl::StatusOr<ListenAddress> ParseMetricsAddress(std::string_view text);
+
+}  // namespace gdnplan::server
