@@ -16,6 +16,7 @@
 #include "gdnplan/plan/status.h"
 #include "settings/generate.h"
 #include "settings/outline.h"
+#include "settings/parse_error.h"
 
 namespace gdnplan::settings {
 namespace {
@@ -211,7 +212,7 @@ absl::StatusOr<Settings::Next> Settings::Run(Arguments arguments) {
     app_.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
-      return Blame(error.what());
+      return Blame(TextOf(error, app_));
     }
     app_.exit(error);  // --help, --version
     return Next::kExit;

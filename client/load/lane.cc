@@ -18,6 +18,8 @@ constexpr std::chrono::microseconds kAwake{100};
 // What was due before a window's end is still sent for so long: a thread that the system lets wait
 // skips nothing.
 constexpr std::chrono::milliseconds kLate{100};
+// After so long without an answer the session itself is asked for.
+constexpr std::chrono::milliseconds kQuiet{100};
 // How long steps of a trace are made only to be counted.
 constexpr std::chrono::seconds kCounting{1};
 
@@ -93,7 +95,7 @@ Lane::Lane(const LoadOptions& options, int number, client::Session session,
   }
 }
 
-Lane::~Lane() { Stop().IgnoreError(); }
+Lane::~Lane() { Stop(); }
 
 void Lane::Begin(Window window) {
   {
@@ -128,7 +130,7 @@ Lane::State Lane::state() const {
   if (lost_) {
     state.trouble = trouble_;
   } else if (plans_ == 0 && errors_ > 0) {
-    state.trouble = {window_.begin, trouble_.reason};
+    state.trouble = {window_.begin, trouble_.call, trouble_.reason};
   }
   return state;
 }
@@ -141,12 +143,30 @@ void Lane::BeginStop() {
   changed_.notify_all();
 }
 
-absl::Status Lane::Stop() {
+void Lane::Stop() {
   BeginStop();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   stream_.reset();
-  return session_.Close();
+  const Clock::time_point start = Clock::now();
+  const absl::Status closed = session_.Close();
+  const std::lock_guard lock(mutex_);
+  if (!closed.ok() && !lost_) Lose("CloseSession", closed, start);
+}
+
+bool Lane::Look() {
+  const Clock::time_point start = Clock::now();
+  {
+    const std::lock_guard lock(mutex_);
+    if (lost_) return false;
+    if (stop_ || sent_ != taken_ || start - last_taken_ < kQuiet) return true;
+  }
+  const absl::Status sign = session_.Heartbeat().status();
+  // A server that stands still may go on, and then nothing is lost.
+  if (!TellsOfLoss(sign) || absl::IsDeadlineExceeded(sign)) return true;
+  const std::lock_guard lock(mutex_);
+  if (last_taken_ < start) Lose("Heartbeat", sign, start);
+  return !lost_;
 }
 
 bool Lane::Past() const {
@@ -393,7 +413,7 @@ void Lane::Reopen() {
     broken_ = false;
     changed_.notify_all();
   } else {
-    Lose(stream.status(), Clock::now());
+    Lose(call(), stream.status(), Clock::now());
   }
 }
 
@@ -414,17 +434,23 @@ void Lane::AddError(const absl::Status& error, Clock::time_point start, bool los
   ++errors_;
   last_taken_ = Clock::now();
   if (lost) {
-    Lose(error, start);
+    Lose(call(), error, start);
   } else {
     lost_ = false;
+    trouble_.call = call();
     trouble_.reason = error;
   }
 }
 
-void Lane::Lose(const absl::Status& reason, Clock::time_point since) {
+void Lane::Lose(const char* call, const absl::Status& reason, Clock::time_point since) {
   if (!lost_) trouble_.since = since;
+  trouble_.call = call;
   trouble_.reason = reason;
   lost_ = true;
+}
+
+const char* Lane::call() const {
+  return options_.transport == Transport::kStream ? "PlanStream" : "Plan";
 }
 
 absl::Status Lane::Record(const Request& request, const client::PlanView& plan,

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -49,8 +50,9 @@ class Lane {
 
   // The session is not served any more, or never was.
   struct Trouble {
-    Clock::time_point since;  // the start of the first request without an answer
-    absl::Status reason;      // the last error
+    Clock::time_point since;  // the start of the first call without an answer
+    std::string call;         // the last that failed
+    absl::Status reason;      // its error
   };
   struct State {
     // Nothing is under way and nothing more will start in this window; and that not for its time.
@@ -66,10 +68,15 @@ class Lane {
   };
   State state() const;
 
+  // Asks whether the session is still there, if nothing else does: between starts that are far
+  // apart a server may go unnoticed. Whether it is not known to be lost.
+  bool Look();
+
   // Nothing is sent any more. Does not wait.
   void BeginStop();
-  // Waits for the answers to what is under way, and closes the session.
-  absl::Status Stop();
+  // Waits for the answers to what is under way, and closes the session. One that cannot be closed
+  // is lost.
+  void Stop();
 
   Recorder& recorder() { return recorder_; }
   const client::SessionInfo& info() const { return session_.info(); }
@@ -118,7 +125,9 @@ class Lane {
   void Pause();
   void AddError(const absl::Status& error, Clock::time_point start, bool lost);
   // Needs mutex_.
-  void Lose(const absl::Status& reason, Clock::time_point since);
+  void Lose(const char* call, const absl::Status& reason, Clock::time_point since);
+  // That requests are sent with.
+  const char* call() const;
   // With what the comparison says, where one was asked for. An error of it is the request's.
   absl::Status Record(const Request& request, const client::PlanView& plan,
                       Clock::time_point answered);

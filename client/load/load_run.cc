@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick{20};
 constexpr std::chrono::milliseconds kSoon{1};
+// How often sessions are asked for: a loss is known that precisely.
+constexpr std::chrono::milliseconds kWatch{100};
 // Sessions end with their stream, or some seconds later: none comes back after this.
 constexpr std::chrono::seconds kGiveUp{5};
 
@@ -30,6 +32,13 @@ int MostUnderWay(const LoadOptions& options, int i) {
 double Seconds(Lane::Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
+
+absl::Status OfCall(const absl::Status& error, std::string_view call, const std::string& address) {
+  if (!absl::IsUnavailable(error) && !absl::IsDeadlineExceeded(error)) return error;
+  return {error.code(), absl::StrCat(absl::StatusCodeToString(error.code()), ": ", error.message(),
+                                     " (", plan::ToAbsl(call), " at ", address,
+                                     "); gdnplan health says whether a server serves there")};
+}
 
 absl::Status LoadRun::Check(const LoadOptions& options) {
   if (options.sessions < 1) {
@@ -72,16 +81,25 @@ absl::StatusOr<std::unique_ptr<LoadRun>> LoadRun::Start(
         Lane::Open(run->options_, i, clients[static_cast<size_t>(i) % clients.size()],
                    MostUnderWay(run->options_, i));
     if (!lane.ok()) {
-      return absl::Status(lane.status().code(),
-                          absl::StrCat("session ", i + 1, " of ", run->options_.sessions, ": ",
-                                       lane.status().message()));
+      const absl::Status error = OfCall(lane.status(), "OpenSession", run->options_.address);
+      return absl::Status(
+          error.code(),
+          absl::StrCat("session ", i + 1, " of ", run->options_.sessions, ": ", error.message()));
     }
     run->lanes_.push_back(*std::move(lane));
   }
+  // One session at a time, so that many of them do not load the server; where one is lost, all may
+  // be.
+  run->watch_ =
+      std::make_unique<Ticker>(kWatch, [&lanes = run->lanes_, next = size_t{0}]() mutable {
+        next = (next + 1) % lanes.size();
+        if (lanes[next]->Look()) return;
+        for (const auto& lane : lanes) lane->Look();
+      });
   return run;
 }
 
-LoadRun::~LoadRun() { Stop().IgnoreError(); }
+LoadRun::~LoadRun() { Stop(); }
 
 bool LoadRun::over() const {
   return std::all_of(lanes_.begin(), lanes_.end(),
@@ -115,13 +133,14 @@ LoadRun::State LoadRun::Look() const {
 }
 
 Result LoadRun::Measure(const Window& window) {
-  const Clock::time_point begin = Clock::now();
+  const Clock::time_point begin = begin_ = Clock::now();
   Clock::time_point end = begin + std::chrono::duration_cast<Clock::duration>(window.length);
   const auto budget = std::make_shared<StartBudget>(
       window.steps > 0 ? window.steps : std::numeric_limits<uint64_t>::max());
   for (const auto& lane : lanes_) lane->Begin({begin, end, budget});
 
   Result result;
+  result.address = options_.address;
   Clock::time_point interval_begin = begin;
   bool done = false;
   while (!done) {
@@ -154,12 +173,15 @@ Result LoadRun::Measure(const Window& window) {
     interval_begin = now;
     if (window.progress) window.progress(result);
   }
-  AddFailures(begin, result);
+  SetFailures(result);
   return result;
 }
 
-void LoadRun::AddFailures(Clock::time_point begin, Result& result) const {
-  const auto after = [&](Clock::time_point time) { return std::max(0.0, Seconds(time - begin)); };
+void LoadRun::SetFailures(Result& result) const {
+  const auto after = [&](Clock::time_point time) {
+    return std::clamp(Seconds(time - begin_), 0.0, result.seconds);
+  };
+  result.failures.clear();
   for (size_t i = 0; i < lanes_.size(); ++i) {
     const Lane::State state = lanes_[i]->state();
     if (!state.trouble.has_value()) continue;
@@ -167,18 +189,23 @@ void LoadRun::AddFailures(Clock::time_point begin, Result& result) const {
     result.failures.push_back({.session = static_cast<int>(i) + 1,
                                .plans = state.plans,
                                .after_s = after(state.trouble->since),
+                               .call = state.trouble->call,
                                .code = absl::StatusCodeToString(reason.code()),
                                .reason = std::string(reason.message())});
   }
   if (const State state = Look(); state.lost.has_value()) result.lost_after_s = after(*state.lost);
 }
 
-absl::Status LoadRun::Stop() {
+Result LoadRun::Close(Result result) {
+  Stop();
+  SetFailures(result);
+  return result;
+}
+
+void LoadRun::Stop() {
   for (const auto& lane : lanes_) lane->BeginStop();
-  absl::Status status;
-  for (const auto& lane : lanes_) status.Update(lane->Stop());
-  lanes_.clear();
-  return status;
+  watch_.reset();
+  for (const auto& lane : lanes_) lane->Stop();
 }
 
 }  // namespace gdnplan::load

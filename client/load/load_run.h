@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,8 +16,12 @@
 #include "client/load/lane.h"
 #include "client/load/options.h"
 #include "client/load/result.h"
+#include "client/load/ticker.h"
 
 namespace gdnplan::load {
+
+// An error of gRPC's own, such as "Broken pipe", names neither the call nor the server.
+absl::Status OfCall(const absl::Status& error, std::string_view call, const std::string& address);
 
 class LoadRun {
  public:
@@ -43,8 +48,9 @@ class LoadRun {
   // Whether every workload is over.
   bool over() const;
 
-  // Closes the sessions.
-  absl::Status Stop();
+  // Closes the sessions. `result`, the last measurement's, with those that show only now to have
+  // been lost.
+  Result Close(Result result);
 
   const client::SessionInfo& info() const { return lanes_.front()->info(); }
 
@@ -55,10 +61,14 @@ class LoadRun {
   explicit LoadRun(LoadOptions options) : options_(std::move(options)) {}
 
   State Look() const;
-  void AddFailures(Clock::time_point begin, Result& result) const;
+  // In the place of those that are known.
+  void SetFailures(Result& result) const;
+  void Stop();
 
   const LoadOptions options_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::unique_ptr<Ticker> watch_;  // of lanes_; one, for there may be a thousand of them
+  Clock::time_point begin_;        // of the last measurement
 };
 
 }  // namespace gdnplan::load

@@ -29,6 +29,7 @@ enum class Transport : uint8_t { kStream, kUnary };
 enum class Verify : uint8_t { kNone, kSample, kAll };
 
 struct LoadOptions {
+  std::string address;  // the server's, for what is said of it
   int sessions = 1;
   int connections = 1;  // shared by the sessions
   Transport transport = Transport::kStream;

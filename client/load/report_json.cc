@@ -80,6 +80,7 @@ Json ToJson(const Result& result) {
     json["failures"].push_back({{"session", failure.session},
                                 {"plans", failure.plans},
                                 {"after_s", failure.after_s},
+                                {"call", failure.call},
                                 {"code", failure.code},
                                 {"reason", failure.reason}});
   }

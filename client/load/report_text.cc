@@ -92,12 +92,18 @@ bool IsOfServer(const Failure& failure) {
          failure.code == "DEADLINE_EXCEEDED";
 }
 
-std::string Text(const Failure& failure) {
-  return OneLine(failure.plans == 0
-                     ? absl::StrFormat("session %d got no plan: %s: %s", failure.session,
-                                       failure.code, failure.reason)
-                     : absl::StrFormat("session %d was lost after %.1f s: %s: %s", failure.session,
-                                       failure.after_s, failure.code, failure.reason));
+// "UNAVAILABLE: Broken pipe (PlanStream at unix:/run/gdnplan.sock)".
+std::string Reason(const Result& result, const Failure& failure) {
+  return absl::StrCat(failure.code, ": ", failure.reason, " (", failure.call, " at ",
+                      result.address, ")");
+}
+
+std::string Text(const Result& result, const Failure& failure) {
+  const std::string what = failure.plans == 0
+                               ? "got no plan"
+                               : absl::StrFormat("was lost after %.1f s", failure.after_s);
+  return OneLine(
+      absl::StrCat("session ", failure.session, " ", what, ": ", Reason(result, failure)));
 }
 
 }  // namespace
@@ -106,12 +112,15 @@ std::vector<std::string> FormatFailures(const Result& result) {
   constexpr size_t kShown = 3;
   const std::vector<Failure>& failures = result.failures;
   if (result.lost_after_s.has_value() && !failures.empty() && IsOfServer(failures.front())) {
-    return {
-        OneLine(absl::StrFormat("the server was lost after %.1f s: %s: %s", *result.lost_after_s,
-                                failures.front().code, failures.front().reason))};
+    return {OneLine(absl::StrFormat(
+        "the server was lost after %.1f s: %s; its log or its supervisor's may say why, gdnplan "
+        "health whether one serves there now",
+        *result.lost_after_s, Reason(result, failures.front())))};
   }
   std::vector<std::string> lines;
-  for (size_t i = 0; i < std::min(failures.size(), kShown); ++i) lines.push_back(Text(failures[i]));
+  for (size_t i = 0; i < std::min(failures.size(), kShown); ++i) {
+    lines.push_back(Text(result, failures[i]));
+  }
   if (failures.size() > kShown) {
     lines.push_back(absl::StrCat(failures.size() - kShown, " more sessions failed"));
   }

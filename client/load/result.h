@@ -27,7 +27,8 @@ struct Failure {
   int session = 0;     // from 1
   uint64_t plans = 0;  // before
   double after_s = 0;  // from the end of the warm-up
-  std::string code;    // of the last error, such as UNAVAILABLE
+  std::string call;    // the last that failed, such as PlanStream
+  std::string code;    // its error, such as UNAVAILABLE
   std::string reason;
 };
 
@@ -37,7 +38,8 @@ struct Result : Sample {
   // compare two results.
   nlohmann::ordered_json parameters;
 
-  double seconds = 0;  // measured, without the warm-up
+  std::string address;  // the server's
+  double seconds = 0;   // measured, without the warm-up
   // All sessions were lost after so long. Rates are of the time before.
   std::optional<double> lost_after_s;
   std::vector<Failure> failures;

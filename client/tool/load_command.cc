@@ -9,7 +9,6 @@
 #include <csignal>
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,16 +16,16 @@
 #include "absl/strings/str_cat.h"
 #include "client/load/compare.h"
 #include "client/load/load_run.h"
-#include "client/load/report_html.h"
 #include "client/load/report_json.h"
 #include "client/load/report_text.h"
 #include "client/load/sweep.h"
 #include "client/tool/command.h"
 #include "client/tool/input.h"
+#include "client/tool/input_files.h"
 #include "client/tool/load_flags.h"
+#include "client/tool/load_outputs.h"
 #include "client/tool/load_verdict.h"
 #include "client/tool/mismatches.h"
-#include "client/tool/output_file.h"
 #include "client/tool/text.h"
 #include "client/tool/usage.h"
 #include "gdnplan/plan/status.h"
@@ -91,6 +90,12 @@ bool Stable(const std::vector<Result>& windows, double percent) {
 
 // What the server does not allow, as far as it can be known before anything is sent.
 absl::Status LimitTo(const client::ServerInfo::Limits& limits, load::LoadOptions& options) {
+  if (static_cast<uint64_t>(options.sessions) > limits.max_sessions) {
+    return WrongUsage(
+        "--sessions",
+        absl::StrCat("must be in 1..", limits.max_sessions, ", the server's --max-sessions (got ",
+                     options.sessions, "); ask for fewer, or raise that"));
+  }
   options.max_in_flight =
       std::max(1, static_cast<int>(std::min(limits.max_plans_in_flight, limits.max_slots)));
   GDNPLAN_RETURN_IF_ERROR(AsWrongUsage(LoadRun::Check(options)));
@@ -105,82 +110,55 @@ absl::Status LimitTo(const client::ServerInfo::Limits& limits, load::LoadOptions
 
 class LoadCommand {
  public:
-  LoadCommand(const Connection& connection, LoadFlags flags)
-      : connection_(connection), flags_(std::move(flags)), mismatches_(flags_.mismatch_dir) {}
+  LoadCommand(const Connection& connection, LoadFlags flags, std::vector<InputFile> inputs)
+      : connection_(connection),
+        flags_(std::move(flags)),
+        inputs_(std::move(inputs)),
+        mismatches_(flags_.mismatch_dir) {}
 
   absl::StatusOr<int> Run() {
     GDNPLAN_ASSIGN_OR_RETURN(const std::vector<LoadToRun> loads, LoadsOf(flags_));
     if (flags_.verify != "none") GDNPLAN_RETURN_IF_ERROR(mismatches_.CheckDirectory());
-    GDNPLAN_ASSIGN_OR_RETURN(Outputs outputs, OpenOutputs());
+    GDNPLAN_ASSIGN_OR_RETURN(LoadOutputs outputs, LoadOutputs::Open(flags_, inputs_));
     AwaitInterrupt();
     if (!flags_.sweep.empty()) return RunSweep(loads, outputs);
     GDNPLAN_ASSIGN_OR_RETURN(const Result result, RunOnce(loads.front()));
-    std::cout << load::FormatReport(result);
-    if (outputs.json) GDNPLAN_RETURN_IF_ERROR(outputs.json->Write(load::ToJsonText(result)));
-    if (outputs.csv) GDNPLAN_RETURN_IF_ERROR(outputs.csv->Write(load::ToCsv(result.latency)));
-    if (outputs.html) GDNPLAN_RETURN_IF_ERROR(outputs.html->Write(load::ToHtml(result)));
+    std::cout << load::FormatReport(result) << std::flush;
+    GDNPLAN_RETURN_IF_ERROR(outputs.Write(result));
     return StatusOf(result, "");
   }
 
  private:
-  struct Outputs {
-    std::optional<OutputFile> json;
-    std::optional<OutputFile> csv;
-    std::optional<OutputFile> html;
-  };
-
-  absl::StatusOr<Outputs> OpenOutputs() const {
-    Outputs outputs;
-    std::vector<const OutputFile*> opened;
-    const auto open = [&](const char* flag, const std::string& path,
-                          std::optional<OutputFile>& file) -> absl::Status {
-      if (path.empty()) return absl::OkStatus();
-      GDNPLAN_ASSIGN_OR_RETURN(OutputFile output, OutputFile::Open(flag, path));
-      file.emplace(std::move(output));
-      for (const OutputFile* other : opened) {
-        if (!file->IsSameAs(*other)) continue;
-        return WrongUsage(flag, absl::StrCat("is the file of ", other->flag(), "; give another"));
-      }
-      opened.push_back(&*file);
-      return absl::OkStatus();
-    };
-    GDNPLAN_RETURN_IF_ERROR(open("--json", flags_.json_file, outputs.json));
-    GDNPLAN_RETURN_IF_ERROR(open("--csv", flags_.csv_file, outputs.csv));
-    GDNPLAN_RETURN_IF_ERROR(open("--html", flags_.html_file, outputs.html));
-    return outputs;
-  }
-
   absl::StatusOr<Result> RunOnce(const LoadToRun& load) {
     const LoadFlags& flags = load.flags;
     load::LoadOptions options = load.options;
     options.on_mismatch = [this](const auto& config, const auto& batch, const auto& mismatches) {
       mismatches_.Add(config, batch, mismatches);
     };
+    options.address = connection_.address();
     options.deadline = connection_.timeout();
     GDNPLAN_ASSIGN_OR_RETURN(const client::Client client, connection_.Connect());
-    GDNPLAN_ASSIGN_OR_RETURN(const client::ServerInfo server, client.GetServerInfo());
-    GDNPLAN_RETURN_IF_ERROR(LimitTo(server.limits, options));
+    const absl::StatusOr<client::ServerInfo> server = client.GetServerInfo();
+    if (!server.ok()) return load::OfCall(server.status(), "GetServerInfo", options.address);
+    GDNPLAN_RETURN_IF_ERROR(LimitTo(server->limits, options));
     GDNPLAN_ASSIGN_OR_RETURN(
         const std::unique_ptr<LoadRun> run,
         LoadRun::Start(std::move(options), [this] { return connection_.Connect(); }));
     GDNPLAN_RETURN_IF_ERROR(WarmUp(*run, flags.warm_up()));
-    Result result = MeasureStable(*run, flags);
+    // What was measured counts, even if the server is gone by now.
+    Result result = run->Close(MeasureStable(*run, flags));
     if (flags.gates.max_p99_us.has_value()) {
       result.objective_ns = static_cast<int64_t>(*flags.gates.max_p99_us * 1e3);
     }
     result.parameters = {{"tool", "gdnplan " GDNPLAN_VERSION},
-                         {"server", server.version},
-                         {"address", connection_.address()},
+                         {"server", server->version},
+                         {"address", result.address},
                          {"timeout_s", connection_.timeout_s}};
     for (const client::ArenaInfo& arena : run->info().arenas) {
       result.parameters["device_names"].push_back(arena.device.name);
       result.parameters["device_ids"].push_back(arena.device.id);
     }
     result.parameters.update(ParametersOf(flags));
-    // What was measured counts, even if the server is gone by now.
-    if (const absl::Status stopped = run->Stop(); !stopped.ok() && result.failures.empty()) {
-      Warn(std::string(stopped.message()));
-    }
     return result;
   }
 
@@ -234,7 +212,7 @@ class LoadCommand {
     return windows.back();
   }
 
-  absl::StatusOr<int> RunSweep(const std::vector<LoadToRun>& loads, Outputs& outputs) {
+  absl::StatusOr<int> RunSweep(const std::vector<LoadToRun>& loads, LoadOutputs& outputs) {
     std::vector<load::SweepRow> rows;
     nlohmann::ordered_json results = nlohmann::ordered_json::array();
     const std::string parameter = SweptParameter(flags_);
@@ -244,8 +222,10 @@ class LoadCommand {
       const absl::StatusOr<Result> result = RunOnce(load);
       if (!result.ok()) {
         // What there is so far is worth its table.
-        Warn(at + std::string(result.status().message()));
-        status = Worse(status, IsWrongUsage(result.status()) ? kUsage : kFailure);
+        const bool usage = IsWrongUsage(result.status());
+        Warn(at + std::string(result.status().message()) +
+             (usage ? "; see gdnplan load --help" : ""));
+        status = Worse(status, usage ? kUsage : kFailure);
         break;
       }
       rows.push_back(load::MakeSweepRow(load.value, *result));
@@ -253,11 +233,9 @@ class LoadCommand {
       status = Worse(status, StatusOf(*result, at));
       if (interrupted || result->lost_after_s.has_value()) break;
     }
-    std::cout << load::FormatSweep(parameter, rows);
-    if (outputs.json) {
-      const nlohmann::ordered_json all = {{"sweep", parameter}, {"runs", std::move(results)}};
-      GDNPLAN_RETURN_IF_ERROR(outputs.json->Write(load::ToText(all)));
-    }
+    std::cout << load::FormatSweep(parameter, rows) << std::flush;
+    const nlohmann::ordered_json all = {{"sweep", parameter}, {"runs", std::move(results)}};
+    GDNPLAN_RETURN_IF_ERROR(outputs.WriteJson(load::ToText(all)));
     return status;
   }
 
@@ -270,15 +248,18 @@ class LoadCommand {
 
   const Connection& connection_;
   const LoadFlags flags_;
+  const std::vector<InputFile> inputs_;
   Mismatches mismatches_;
   ProgressLine line_;
 };
 
 absl::StatusOr<int> Compare(const std::vector<std::string>& files) {
-  GDNPLAN_ASSIGN_OR_RETURN(const std::string before, ReadFile(files[0]));
-  GDNPLAN_ASSIGN_OR_RETURN(const std::string after, ReadFile(files[1]));
-  GDNPLAN_ASSIGN_OR_RETURN(const std::string text,
-                           load::CompareResults({files[0], before}, {files[1], after}));
+  const auto compare = [&files]() -> absl::StatusOr<std::string> {
+    GDNPLAN_ASSIGN_OR_RETURN(const std::string before, ReadFile(files[0]));
+    GDNPLAN_ASSIGN_OR_RETURN(const std::string after, ReadFile(files[1]));
+    return load::CompareResults({files[0], before}, {files[1], after});
+  };
+  GDNPLAN_ASSIGN_OR_RETURN(const std::string text, OfFlag("--compare", compare()));
   std::cout << text;
   return kSuccess;
 }
@@ -295,7 +276,7 @@ void AddLoadCommand(CLI::App& app, const Connection& connection, Action& action)
     action = [flags, command, &connection]() -> absl::StatusOr<int> {
       GDNPLAN_RETURN_IF_ERROR(CheckTogether(*command, *flags));
       if (!flags->compare.empty()) return Compare(flags->compare);
-      return LoadCommand(connection, *flags).Run();
+      return LoadCommand(connection, *flags, InputFilesOf(*command)).Run();
     };
   });
 }

@@ -148,7 +148,7 @@ absl::StatusOr<std::function<Source(int session)>> SourcesOf(const LoadFlags& fl
   std::vector<load::Request> requests;
   if (!workload.trace.empty()) {
     GDNPLAN_RETURN_IF_ERROR(AsWrongUsage(load::ValidateOptions(workload.scheduler)));
-    GDNPLAN_ASSIGN_OR_RETURN(requests, load::ReadTrace(workload.trace));
+    GDNPLAN_ASSIGN_OR_RETURN(requests, OfFlag("--trace", load::ReadTrace(workload.trace)));
     const absl::Status valid = load::ValidateRequests(workload.scheduler, requests);
     if (!valid.ok()) {
       return WrongUsage(

@@ -85,16 +85,17 @@ int Main(int argc, const char* const* argv) {
   settings::Settings settings(app, "GDNPLAN_CLIENT_CONFIG");
   const absl::StatusOr<settings::Settings::Next> next = settings.Parse(argc, argv);
   if (!next.ok()) {
-    return Fail(kUsage, std::string(next.status().message()) + "; see gdnplan --help");
+    return Fail(kUsage, WithHelp(std::string(next.status().message()), app));
   }
   if (*next == settings::Settings::Next::kExit) return kSuccess;
   if (!action) {
-    return Fail(kUsage, "health, info, load, plan or verify must be given; see gdnplan --help");
+    return Fail(kUsage, WithHelp("health, info, load, plan or verify must be given", app));
   }
   const absl::StatusOr<int> result = action();
   if (!result.ok()) {
-    const int status = IsWrongUsage(result.status()) ? kUsage : kFailure;
-    return Fail(status, std::string(result.status().message()));
+    const std::string error(result.status().message());
+    return IsWrongUsage(result.status()) ? Fail(kUsage, WithHelp(error, app))
+                                         : Fail(kFailure, error);
   }
   std::cout.flush();
   return std::cout.good() ? *result : Fail(kFailure, "cannot write to stdout");

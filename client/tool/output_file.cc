@@ -16,6 +16,10 @@ namespace {
 
 constexpr mode_t kMode = 0666;  // less the process' mask
 
+bool IsOneFile(const struct stat& a, const struct stat& b) {
+  return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 }  // namespace
 
 absl::StatusOr<OutputFile> OutputFile::Open(std::string flag, std::string path) {
@@ -28,6 +32,7 @@ absl::StatusOr<OutputFile> OutputFile::Open(std::string flag, std::string path) 
   const int error = errno;
   OutputFile file(std::move(flag), std::move(path), fd, is_new);
   if (fd < 0) return file.Error(error);
+  file.UseStream();
   return file;
 }
 
@@ -35,7 +40,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : flag_(std::move(other.flag_)),
       path_(std::move(other.path_)),
       fd_(std::exchange(other.fd_, -1)),
-      is_new_(other.is_new_) {}
+      is_new_(other.is_new_),
+      is_stream_(other.is_stream_) {}
 
 OutputFile::~OutputFile() {
   if (fd_ < 0) return;
@@ -46,7 +52,7 @@ OutputFile::~OutputFile() {
 absl::Status OutputFile::Write(const std::string& text) {
   is_new_ = false;
   // Pipes and terminals have no length.
-  if (ftruncate(fd_, 0) != 0 && errno != EINVAL) return Error(errno);
+  if (!is_stream_ && ftruncate(fd_, 0) != 0 && errno != EINVAL) return Error(errno);
   for (size_t done = 0; done < text.size();) {
     const ssize_t wrote = write(fd_, text.data() + done, text.size() - done);
     if (wrote < 0 && errno == EINTR) continue;
@@ -59,8 +65,28 @@ absl::Status OutputFile::Write(const std::string& text) {
 bool OutputFile::IsSameAs(const OutputFile& other) const {
   struct stat a {};
   struct stat b {};
-  return fstat(fd_, &a) == 0 && fstat(other.fd_, &b) == 0 && S_ISREG(a.st_mode) &&
-         a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  return !(is_stream_ && other.is_stream_) && fstat(fd_, &a) == 0 && fstat(other.fd_, &b) == 0 &&
+         IsOneFile(a, b);
+}
+
+bool OutputFile::Is(const std::string& path) const {
+  struct stat a {};
+  struct stat b {};
+  return fstat(fd_, &a) == 0 && stat(path.c_str(), &b) == 0 && IsOneFile(a, b);
+}
+
+void OutputFile::UseStream() {
+  struct stat own {};
+  if (fstat(fd_, &own) != 0) return;
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat its {};
+    if (fstat(stream, &its) != 0 || !IsOneFile(own, its)) continue;
+    const int fd = fcntl(stream, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) continue;
+    close(std::exchange(fd_, fd));
+    is_stream_ = true;
+    return;
+  }
 }
 
 absl::Status OutputFile::Error(int error) const {

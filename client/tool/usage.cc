@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/tool/usage.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
 
@@ -15,6 +16,7 @@ namespace {
 constexpr char kUsagePayload[] = "gdnplan/usage";
 
 constexpr char kNameCharacters[] = "abcdefghijklmnopqrstuvwxyz_";
+constexpr char kFlagCharacters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
 
 std::string FlagOf(std::string_view name) {
   std::string flag = "--" + std::string(name);
@@ -54,6 +56,16 @@ std::string WithFlags(std::string_view text) {
     text.remove_prefix(next);
   }
   return named;
+}
+
+std::string WithHelp(const std::string& error, const CLI::App& app) {
+  std::string help = app.get_name();
+  const size_t begin = std::min(error.find("--"), error.size());
+  const size_t end = std::min(error.find_first_not_of(kFlagCharacters, begin), error.size());
+  if (app.get_option_no_throw(error.substr(begin, end - begin)) == nullptr) {
+    for (const CLI::App* chosen : app.get_subcommands()) help += " " + chosen->get_name();
+  }
+  return error + "; see " + help + " --help";
 }
 
 bool IsWrongUsage(const absl::Status& status) {

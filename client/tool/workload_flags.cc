@@ -3,7 +3,6 @@
 #include "client/tool/workload_flags.h"
 
 #include <CLI/CLI.hpp>
-#include <limits>
 #include <string>
 
 #include "client/tool/usage.h"
@@ -38,9 +37,7 @@ constexpr const char* kOfTraces[] = {"--once",
 // The scheduler checks narrower ranges, and names them.
 template <typename T>
 CLI::Option* AddNumber(CLI::App& command, const char* flag, T& value, const char* what) {
-  constexpr T kLow = std::numeric_limits<T>::lowest();
-  return command.add_option(flag, value, what)
-      ->check(wire::InRange(kLow, std::numeric_limits<T>::max()).description(""));
+  return command.add_option(flag, value, what)->check(wire::IsNumber<T>());
 }
 
 }  // namespace

@@ -5,36 +5,62 @@
 
 #include <CLI/Validators.hpp>
 #include <charconv>
-#include <cmath>
 #include <concepts>
-#include <sstream>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <type_traits>
 
 namespace gdnplan::wire {
 
+// As people write it: without an exponent, and no digit more than it takes to tell it from others.
+template <typename T>
+std::string NumberText(T value) {
+  char text[512];  // the largest double has 309 digits
+  std::to_chars_result result{};
+  if constexpr (std::is_integral_v<T>) {
+    result = std::to_chars(std::begin(text), std::end(text), value);
+  } else {
+    result = std::to_chars(std::begin(text), std::end(text), value, std::chars_format::fixed);
+  }
+  return std::string(std::begin(text), result.ptr);
+}
+
+template <typename T>
+constexpr const char* kKindOfNumber = std::is_integral_v<T> ? "whole number" : "number";
+
 // The whole of a text as a number within bounds, both included: no NaN, nothing that T cannot hold
 // (a sign, a fraction), nothing behind it. CLI11's own check lets NaN pass, and its conversion
 // takes -1 for a large unsigned number.
 template <typename T>
 requires std::integral<T> || std::floating_point<T> CLI::Validator InRange(T low, T high) {
-  const auto check = [low, high](std::string& text) {
+  const std::string range = "in " + NumberText(low) + ".." + NumberText(high);
+  const auto check = [low, high, range](std::string& text) {
     T value{};
     const char* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
     // A NaN compares as false.
     if (error == std::errc() && stop == end && value >= low && value <= high) return std::string();
-    std::ostringstream out;
-    out.precision(17);
-    out << "must be a " << (std::is_integral_v<T> ? "whole number" : "number") << " in " << low
-        << ".." << high << " (got " << text << ")";
-    return out.str();
+    return std::string("must be a ") + kKindOfNumber<T> + " " + range + " (got " + text + ")";
   };
-  std::ostringstream range;
-  range.precision(17);
-  range << "in " << low << ".." << high;
-  return CLI::Validator(check, range.str());
+  return CLI::Validator(check, range);
+}
+
+// The whole of a text as any number that T can hold, NaN and infinity too: for options whose range
+// is checked later, and named then.
+template <typename T>
+requires std::integral<T> || std::floating_point<T> CLI::Validator IsNumber() {
+  const auto check = [](std::string& text) {
+    T value{};
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc() && stop == end) return std::string();
+    if (error == std::errc::result_out_of_range && stop == end) {
+      return "is far out of range (got " + text + ")";
+    }
+    return std::string("must be a ") + kKindOfNumber<T> + " (got " + text + ")";
+  };
+  return CLI::Validator(check, "");
 }
 
 // A name that must not be empty, such as a file's.

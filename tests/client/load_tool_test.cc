@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
 // gdnplan load against a server.
+#include "tests/client/load_tool.h"
+
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -16,7 +18,6 @@
 
 #include "gdnplan/client/client.h"
 #include "tests/client/child_process.h"
-#include "tests/testing/eventually.h"
 
 namespace gdnplan::tool {
 namespace {
@@ -24,36 +25,12 @@ namespace {
 using nlohmann::json;
 using test::ChildProcess;
 using test::LiveServer;
+using test::LoadToolTest;
+using test::NumStarts;
 using test::ProgramResult;
 using test::RunProgram;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-class LoadToolTest : public ::testing::Test {
- protected:
-  std::vector<std::string> Command(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> command = {GDNPLAN_TOOL_PATH, "--server=" + server_.unix_address(),
-                                        "load", "--warmup=0", "--json=" + json_file_};
-    command.insert(command.end(), arguments.begin(), arguments.end());
-    return command;
-  }
-  ProgramResult Run(const std::vector<std::string>& arguments) const {
-    return RunProgram(Command(arguments));
-  }
-  json Result() const { return json::parse(std::ifstream(json_file_)); }
-  // A load is under way on the server.
-  void AwaitPlans() const {
-    ASSERT_TRUE(test::Eventually([&] {
-      const auto client = client::Client::Connect(server_.unix_address());
-      const auto sessions = client.ok() ? client->ListSessions() : client.status();
-      return sessions.ok() && !sessions->empty() && sessions->front().num_plans > 10;
-    }));
-  }
-
-  test::TemporaryDirectory directory_;
-  LiveServer server_;
-  const std::string json_file_ = directory_.path() + "/result.json";
-};
 
 TEST_F(LoadToolTest, ChecksEveryPlanOfEveryTransportAndPace) {
   for (const std::vector<std::string>& how :
@@ -158,55 +135,6 @@ TEST_F(LoadToolTest, AStoppedServerShowsInTheLatencyFromTheIntendedStart) {
   EXPECT_GE(latency.at("p90"), 0.5e6);
 }
 
-// Starts of a result, each of which came to one thing.
-uint64_t NumStarts(const json& result) {
-  return result.at("plans").get<uint64_t>() + result.at("num_errors").get<uint64_t>() +
-         result.at("skipped").get<uint64_t>();
-}
-
-TEST_F(LoadToolTest, AServerThatGoesFailsTheRunAndEachStartIsCounted) {
-  for (const char* transport : {"--transport=stream", "--transport=unary"}) {
-    SCOPED_TRACE(transport);
-    ChildProcess load(Command({"--duration=4", "--shape=decode=4", "--rate=1000", transport}));
-    AwaitPlans();
-    server_.process().Signal(SIGKILL);
-    EXPECT_EQ(load.Wait(), 1);
-    EXPECT_THAT(load.errors(), HasSubstr("the server was lost after "));
-    const json result = Result();
-    EXPECT_EQ(NumStarts(result), 4000u);
-    EXPECT_EQ(result.at("seconds"), 4);
-    const double lost = result.at("lost_after_s");
-    EXPECT_GT(lost, 0);
-    EXPECT_LT(lost, 4);
-    // Of the time that it was there.
-    EXPECT_DOUBLE_EQ(result.at("plans_per_s").get<double>(),
-                     result.at("plans").get<double>() / lost);
-    EXPECT_THAT(load.output(), HasSubstr("until all sessions were lost"));
-    server_.Restart();
-  }
-}
-
-TEST_F(LoadToolTest, AClosedLoopSaysWhenTheServerWasLost) {
-  ChildProcess load(Command({"--duration=4", "--shape=decode=4", "--sessions=2"}));
-  AwaitPlans();
-  server_.process().Signal(SIGKILL);
-  EXPECT_EQ(load.Wait(), 1);
-  EXPECT_THAT(load.errors(), HasSubstr("the server was lost after "));
-  const json result = Result();
-  EXPECT_LT(result.at("lost_after_s"), 4);
-  EXPECT_EQ(result.at("failures").size(), 2u);
-  EXPECT_DOUBLE_EQ(result.at("plans_per_s"),
-                   result.at("plans").get<double>() / result.at("lost_after_s").get<double>());
-}
-
-TEST_F(LoadToolTest, NobodyWaitsLongForAServerThatIsGone) {
-  ChildProcess load(Command({"--duration=10000", "--shape=decode=4"}));
-  AwaitPlans();
-  server_.process().Signal(SIGKILL);
-  EXPECT_EQ(load.Wait(), 1);
-  EXPECT_LT(Result().at("seconds"), 1000);
-}
-
 TEST_F(LoadToolTest, ARateThatCannotBeKeptShowsInTheStartsThatWereSkipped) {
   for (const std::vector<std::string>& how :
        {std::vector<std::string>{"--sessions=1"}, {"--sessions=3"}, {"--transport=unary"}}) {
@@ -218,17 +146,6 @@ TEST_F(LoadToolTest, ARateThatCannotBeKeptShowsInTheStartsThatWereSkipped) {
     EXPECT_EQ(NumStarts(Result()), 10'000'000u);
     EXPECT_EQ(Result().at("num_errors"), 0);
   }
-}
-
-TEST_F(LoadToolTest, PacedStepsOfAServerThatGoesAreCounted) {
-  const std::string file =
-      directory_.Write("trace.csv", "arrival_s,prompt_tokens,output_tokens\n0,10,100000\n");
-  ChildProcess load(Command(
-      {"--trace=" + file, "--paced", "--step-ms=10", "--step-us-per-token=0", "--duration=4"}));
-  AwaitPlans();
-  server_.process().Signal(SIGKILL);
-  EXPECT_EQ(load.Wait(), 1);
-  EXPECT_EQ(NumStarts(Result()), 400u);
 }
 
 TEST(LoadToolStreamTest, ARefusedStreamFailsTheRunAndNamesTheSession) {
@@ -289,108 +206,6 @@ TEST_F(LoadToolTest, SweepsPrintARowEach) {
                                  HasSubstr("concurrency=2: gate missed: ")));
 }
 
-TEST_F(LoadToolTest, FilesAreOpenedBeforeTheRun) {
-  const std::string text = directory_.Write("text", "as it was");
-  const auto expect = [&](const std::vector<std::string>& arguments, int status,
-                          const std::string& error) {
-    std::vector<std::string> command = {GDNPLAN_TOOL_PATH, "--server=unix:/nowhere.sock",
-                                        "--connect-timeout=0", "load"};
-    command.insert(command.end(), arguments.begin(), arguments.end());
-    const ProgramResult result = RunProgram(command);
-    EXPECT_EQ(result.status, status) << error;
-    EXPECT_THAT(result.errors, HasSubstr(error));
-  };
-  expect({"--html=/nowhere/x"}, 1, "--html: cannot write /nowhere/x: No such file or directory");
-  expect({"--csv=/"}, 1, "--csv: cannot write /: Is a directory");
-  expect({"--mismatch-dir=/nowhere"}, 1, "--mismatch-dir: cannot write to /nowhere: No such file");
-  expect({"--mismatch-dir=" + text}, 1, "Not a directory");
-  expect({"--json=" + text, "--html=" + directory_.path() + "/./text"}, 2,
-         "--html: is the file of --json");
-  // A run that fails leaves them as they were.
-  expect({"--json=" + text, "--csv=" + directory_.path() + "/new"}, 1, "/nowhere.sock");
-  EXPECT_EQ(std::filesystem::file_size(text), 9u);
-  EXPECT_FALSE(std::filesystem::exists(directory_.path() + "/new"));
-}
-
-// Without a server: the flags alone are wrong.
-TEST(LoadToolUsageTest, WrongUsageIsStatus2AndNamesTheFlag) {
-  const test::TemporaryDirectory directory;
-  const std::string trace =
-      directory.Write("trace.csv", "arrival_s,prompt_tokens,output_tokens\n0,10,1\n1,9000000,1\n");
-  const std::string small =
-      directory.Write("small.csv", "arrival_s,prompt_tokens,output_tokens\n0,10,1\n");
-  const std::string of_small = "--trace=" + small;
-  const struct {
-    std::vector<std::string> arguments;
-    std::string text;
-  } kCases[] = {
-      {{"--paced"}, "--paced: needs --trace"},
-      {{"--paced", of_small, "--rate=1"}, "--paced: not with a rate"},
-      {{"--poisson"}, "--poisson: needs --rate"},
-      {{"--rate=5", "--concurrency=1"}, "--concurrency: is of closed loops"},
-      {{"--rate=5", "--sweep=rate=1,2"}, "--rate: not with --sweep"},
-      {{"--concurrency=2", "--sweep=concurrency=1,2"}, "--concurrency: not with --sweep"},
-      {{"--poll", "--transport=unary"}, "--poll: is of streams"},
-      {{"--max-windows=4"}, "--max-windows: needs --stable"},
-      {{"--once"}, "--once: needs --trace"},
-      {{"--groups=4"}, "--groups: needs --trace"},
-      {{"--speed=4", "--shape=decode=1"}, "--speed: needs --trace"},
-      {{of_small, "--shape=decode=1"}, "--shape: not with --trace"},
-      {{of_small, "--once", "--warmup=1"}, "--warmup: not with --once"},
-      {{of_small, "--once", "--stable=5"}, "--stable: not with --once"},
-      {{of_small, "--prefix-families=4"}, "--prefix-families: needs --prefix-rate"},
-      {{of_small, "--acceptance-rate=0.5"}, "--acceptance-rate: needs --num-speculative-tokens"},
-      {{"--verify=none", "--mismatch-dir=/tmp"}, "--mismatch-dir: not with --verify=none"},
-      {{"--sweep=rate=1", "--html=x"}, "--html: not with --sweep"},
-      {{"--compare", "a", "b", "--rate=1"}, "--rate: not with --compare"},
-      {{"--concurrency=2", "--transport=unary"}, "--concurrency: must be in 1..1"},
-      {{"--connections=2"}, "--connections: must be in 1..1"},
-      {{"--sweep=steps=1"}, "--sweep: must be"},
-      {{"--sweep=concurrency=1.5"},
-       "--sweep: concurrency must be a whole number in 1..16000 (got 1.5)"},
-      {{"--sweep=rate=1,nan"}, "--sweep: rate must be a number in 1..10000000 (got nan)"},
-      {{"--sweep=rate="}, "--sweep: rate must be"},
-      {{"--sweep", ""}, "--sweep: must not be empty"},
-      {{"--shape=nonsense"}, "--shape \"nonsense\""},
-      {{"--shape=spec=4"}, "--shape \"spec=4\": has speculative rows and no draft tokens"},
-      {{of_small, "--step-ms=-1"}, "--step-ms: must be in 0"},
-      {{of_small, "--speed=nan"}, "--speed: must be a number"},
-      {{of_small, "--block-size=0"}, "--block-size: must be in 1"},
-      {{of_small, "--mamba-cache-mode=all"}, "--mamba-cache-mode: all not in {none,align}"},
-      {{"--trace=" + trace},
-       "--trace: " + trace + ": line 3: with 9000000 prompt and 1 output tokens needs"},
-      {{"--json", ""}, "--json: must not be empty"},
-      {{"--rate=nan"}, "--rate: must be a number in 0..10000000 (got nan)"},
-      {{"--duration=nan"}, "--duration: must be a number"},
-      {{"--duration=inf"}, "--duration: must be a number"},
-      {{"--warmup=nan"}, "--warmup: must be a number"},
-      {{"--stable=nan"}, "--stable: must be a number"},
-      {{"--max-p99-us=nan"}, "--max-p99-us: must be a number"},
-      {{"--max-p99-us=-1"}, "--max-p99-us: must be a number in 0"},
-      {{"--min-rate=-1"}, "--min-rate: must be a number in 0"},
-      {{"--max-errors=-1"}, "--max-errors: must be a whole number in 0"},
-      {{"--steps=-1"}, "--steps: must be a whole number in 0"},
-      {{"--steps=18446744073709551616"}, "--steps: must be a whole number in 0"},
-      {{"--seed=-1"}, "--seed: must be a whole number in 0"},
-      {{"--sessions=1e2"}, "--sessions: must be a whole number in 1..1000 (got 1e2)"},
-      {{"--timeout=nan"}, "--timeout: must be a number"},
-  };
-  for (const auto& [arguments, text] : kCases) {
-    std::vector<std::string> command = {GDNPLAN_TOOL_PATH, "--server=unix:/nowhere.sock", "load"};
-    command.insert(command.end(), arguments.begin(), arguments.end());
-    const ProgramResult result = RunProgram(command);
-    EXPECT_EQ(result.status, 2) << text;
-    EXPECT_THAT(result.errors, HasSubstr("gdnplan: " + text));
-    EXPECT_EQ(result.output, "");
-  }
-}
-
-TEST_F(LoadToolTest, ATraceThatCannotBeReadIsAFailure) {
-  const ProgramResult result = Run({"--trace=/nowhere.csv"});
-  EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.errors, HasSubstr("/nowhere.csv"));
-}
-
 TEST_F(LoadToolTest, AShapeTooLargeForTheServerIsRefusedAtOnce) {
   const ProgramResult result = Run({"--shape=spec=65536,k=64,groups=256"});
   EXPECT_EQ(result.status, 2);
@@ -398,10 +213,25 @@ TEST_F(LoadToolTest, AShapeTooLargeForTheServerIsRefusedAtOnce) {
                                    HasSubstr("--max-message-bytes")));
 }
 
-TEST_F(LoadToolTest, ASessionBeyondTheServersLimitIsNamed) {
+TEST_F(LoadToolTest, MoreSessionsThanTheServerHasAreRefusedAtOnce) {
   const ProgramResult result = Run({"--sessions=65", "--shape=decode=1"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(
+      result.errors,
+      HasSubstr("--sessions: must be in 1..64, the server's --max-sessions (got 65); ask for "
+                "fewer, or raise that"));
+}
+
+TEST_F(LoadToolTest, ASessionForWhichNoRoomIsLeftIsNamed) {
+  const auto client = client::Client::Connect(server_.unix_address());
+  plan::PlanConfig small;
+  small.max_num_seqs = small.max_num_batched_tokens = 1;
+  small.groups.resize(1);
+  const auto other = client->OpenSession(small);
+  ASSERT_TRUE(other.ok()) << other.status();
+  const ProgramResult result = Run({"--sessions=64", "--shape=decode=1"});
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.errors, HasSubstr("session 65 of 65: "));
+  EXPECT_THAT(result.errors, HasSubstr("session 64 of 64: sessions: 64 are open"));
 }
 
 TEST_F(LoadToolTest, AnInterruptEndsTheMeasurement) {

@@ -242,12 +242,12 @@ TEST_F(ToolTest, ErrorsAreOneLineWithTheRightStatus) {
     int status;
     const char* text;
   } kCases[] = {
-      {{}, 2, "health, info, load, plan or verify"},
-      {{"bogus"}, 2, "bogus"},
-      {{"plan"}, 2, "FILE"},
+      {{}, 2, "health, info, load, plan or verify must be given; see gdnplan --help\n"},
+      {{"bogus"}, 2, "bogus; see gdnplan --help\n"},
+      {{"plan"}, 2, "FILE is required; see gdnplan plan --help\n"},
       {{"plan", "x", "--slots=0"}, 2, "--slots"},
       {{"plan", "x", "--line=0"}, 2, "--line"},
-      {{"info", "--bogus"}, 2, "--bogus"},
+      {{"info", "--bogus"}, 2, "--bogus; see gdnplan info --help\n"},
       {{"verify"}, 2, "FILE"},
       {{"verify", "x", "--poll"}, 2, "--stream"},
       {{"info", "--timeout=nan"}, 2, "--timeout: must be a number in 0.001..3600 (got nan)"},

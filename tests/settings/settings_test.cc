@@ -86,6 +86,13 @@ TEST_F(SettingsTest, AListMayHaveSeveralLines) {
               StartsWith("listen = a,b,c  # " + PathAndLine(1) + ", " + PathAndLine(3) + "\n"));
 }
 
+TEST_F(SettingsTest, WrongNumbersOfValuesAreNamed) {
+  EXPECT_EQ(Refusal({"--lease=1", "--lease=2"}), "--lease: given twice; give it once");
+  EXPECT_EQ(Refusal({"--fill=copy", "--fill=auto", "--fill=copy"}),
+            "--fill: given 3 times; give it once");
+  EXPECT_EQ(Refusal({"--cert"}), "--cert: needs a value");
+}
+
 TEST_F(SettingsTest, TheFileOfTheVariable) {
   File("lease = 4\n");
   setenv("SAMPLE_CONFIG", path_.c_str(), 1);

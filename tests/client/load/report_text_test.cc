@@ -16,6 +16,7 @@ using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 // 99 plans in 50 us and one in 2 s.
 Result Small() {
@@ -79,20 +80,26 @@ TEST(ReportTextTest, ALostServerIsNotAveragedOver) {
   Result result = Small();
   result.seconds = 10;
   result.lost_after_s = 2;
-  result.failures = {{1, 100, 1.9, "UNAVAILABLE", "refused\n"}, {2, 0, 2, "UNAVAILABLE", "gone"}};
+  result.address = "unix:/s";
+  result.failures = {{1, 100, 1.9, "PlanStream", "UNAVAILABLE", "refused\n"},
+                     {2, 0, 2, "Heartbeat", "UNAVAILABLE", "gone"}};
   EXPECT_THAT(FormatReport(result),
               HasSubstr("throughput  50.0 plans/s (100 plans in the first 2.0 of 10.0 s, until all "
                         "sessions were lost)\n"));
   EXPECT_THAT(FormatFailures(result),
-              ElementsAre("the server was lost after 2.0 s: UNAVAILABLE: refused "));
+              ElementsAre(StartsWith("the server was lost after 2.0 s: UNAVAILABLE: refused  "
+                                     "(PlanStream at unix:/s); ")));
 }
 
 TEST(ReportTextTest, SessionsThatFailedAreNamed) {
   Result result = Small();
-  result.failures = {{2, 0, 0, "RESOURCE_EXHAUSTED", "streams"}, {4, 7, 1.5, "NOT_FOUND", "gone"}};
-  EXPECT_THAT(FormatFailures(result),
-              ElementsAre("session 2 got no plan: RESOURCE_EXHAUSTED: streams",
-                          "session 4 was lost after 1.5 s: NOT_FOUND: gone"));
+  result.address = "unix:/s";
+  result.failures = {{2, 0, 0, "PlanStream", "RESOURCE_EXHAUSTED", "streams"},
+                     {4, 7, 1.5, "Plan", "NOT_FOUND", "gone"}};
+  EXPECT_THAT(
+      FormatFailures(result),
+      ElementsAre("session 2 got no plan: RESOURCE_EXHAUSTED: streams (PlanStream at unix:/s)",
+                  "session 4 was lost after 1.5 s: NOT_FOUND: gone (Plan at unix:/s)"));
   result.failures.resize(5, result.failures.front());
   EXPECT_THAT(FormatFailures(result), ElementsAre(_, _, _, "2 more sessions failed"));
   EXPECT_THAT(FormatFailures(Small()), ElementsAre());
