@@ -10,7 +10,7 @@
 namespace gdnplan::tool {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kHealthFooter[] =
     "Prints SERVING and exits with 0 when it serves, else with 1 and the reason. Needs no token. "
     "For probes, and with a long --connect-timeout for waiting until a server is there.";
 
@@ -26,7 +26,7 @@ absl::StatusOr<int> Run(const Connection& connection) {
 
 void AddHealthCommand(CLI::App& app, const Connection& connection, Action& action) {
   CLI::App* command = app.add_subcommand("health", "Asks whether the server serves");
-  command->footer(kFooter);
+  command->footer(kHealthFooter);
   command->callback([&connection, &action] { action = [&connection] { return Run(connection); }; });
 }
 

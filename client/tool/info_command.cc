@@ -24,7 +24,7 @@ using client::ServerInfo;
 using client::SessionSummary;
 using Json = nlohmann::ordered_json;
 
-constexpr char kFooter[] =
+constexpr char kInfoFooter[] =
     R"(With --json: {"address", "version", "boot_id", "uptime_ms",
   "capabilities": {"plan_stream", "watch_plans", "cuda", "timeline_waits"},
   "limits": {"max_sessions", "max_message_bytes", "max_groups", "max_slots", "max_num_seqs",
@@ -213,7 +213,7 @@ void AddInfoCommand(CLI::App& app, const Connection& connection, Action& action)
   auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(
       "info", "Shows version, devices, capabilities, limits and sessions of the server");
-  command->footer(kFooter);
+  command->footer(kInfoFooter);
   command->add_flag("--json", *json, "Print JSON");
   command->callback([json, &connection, &action] {
     action = [json, &connection] { return Run(connection, *json); };

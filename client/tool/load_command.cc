@@ -36,7 +36,7 @@ namespace {
 using load::LoadRun;
 using load::Result;
 
-constexpr char kFooter[] =
+constexpr char kLoadFooter[] =
     R"(Workloads: --shape decode=256, spec=256,k=3,groups=4, decode=200,prefill=8x1024, ...; given more
 than once they take turns. --trace FILE.csv (arrival_s,prompt_tokens,output_tokens): a simulated
 scheduler turns requests into steps, over and over until --duration or --steps. Closed loop unless
@@ -270,7 +270,7 @@ void AddLoadCommand(CLI::App& app, const Connection& connection, Action& action)
   auto flags = std::make_shared<LoadFlags>();
   CLI::App* command = app.add_subcommand(
       "load", "Puts a load on a server as engines would, and says what it measured");
-  command->footer(kFooter);
+  command->footer(kLoadFooter);
   AddLoadFlags(*command, *flags);
   command->callback([flags, command, &connection, &action] {
     action = [flags, command, &connection]() -> absl::StatusOr<int> {

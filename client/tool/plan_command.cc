@@ -17,7 +17,7 @@
 namespace gdnplan::tool {
 namespace {
 
-constexpr char kFooter[] =
+constexpr char kPlanFooter[] =
     R"(FILE is a batch: {"config": {...}, "batch": {...}}, as in a line of the golden files.
 
 With --json: {"plan_id", "slot", "staging", "fill", "timeline_value", "devices",
@@ -27,7 +27,7 @@ With --json: {"plan_id", "slot", "staging", "fill", "timeline_value", "devices",
 groups has each group's elements, flattened row by row; one list where all groups share the
 tensor, whose group_stride is then 0. Values are those on the first device.)";
 
-struct Options {
+struct PlanFlags {
   std::string file;
   std::optional<int> line;
   bool json = false;
@@ -36,7 +36,7 @@ struct Options {
   ReportOptions report;
 };
 
-absl::StatusOr<int> Run(const Connection& connection, const Options& options) {
+absl::StatusOr<int> RunPlan(const Connection& connection, const PlanFlags& options) {
   GDNPLAN_ASSIGN_OR_RETURN(const json::BatchDocument document,
                            ReadBatchFile(options.file, options.line));
   GDNPLAN_ASSIGN_OR_RETURN(const client::Client client, connection.Connect());
@@ -63,10 +63,10 @@ absl::StatusOr<int> Run(const Connection& connection, const Options& options) {
 }  // namespace
 
 void AddPlanCommand(CLI::App& app, const Connection& connection, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanFlags>();
   CLI::App* command =
       app.add_subcommand("plan", "Plans one batch and shows the counts and every tensor");
-  command->footer(kFooter);
+  command->footer(kPlanFooter);
   command->add_option("FILE", options->file, "The batch; - for stdin")->required();
   command->add_option("--line", options->line, "Which line of FILE, from 1 (default: the first)")
       ->check(wire::InRange(1, 1'000'000'000))
@@ -88,7 +88,7 @@ void AddPlanCommand(CLI::App& app, const Connection& connection, Action& action)
       ->capture_default_str();
   command->add_flag("--all-values", options->report.all_values, "Show all values, not the first");
   command->callback([options, &connection, &action] {
-    action = [options, &connection] { return Run(connection, *options); };
+    action = [options, &connection] { return RunPlan(connection, *options); };
   });
 }
 

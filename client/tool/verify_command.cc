@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kFooter[] =
+constexpr char kVerifyFooter[] =
     R"(FILE is a golden file (one case a line), or a directory of *.jsonl. Cases that share a
 configuration are planned in one session. A file that cannot be read counts as failed. The last
 line is "N passed, N failed"; nothing to run is a failure too.
@@ -32,7 +32,7 @@ line is "N passed, N failed"; nothing to run is a failure too.
 With --json, instead: {"passed", "failed", "cases": [{"file", "name", "passed", "mismatches":
 ["text", ...]}], "errors": [{"file", "error"}]})";
 
-struct Options {
+struct VerifyFlags {
   std::vector<std::string> files;
   bool json = false;
   bool verbose = false;
@@ -44,7 +44,7 @@ struct Options {
 // Counts and prints.
 class Report {
  public:
-  Report(const Options& options, size_t num_cases) : options_(options), num_cases_(num_cases) {}
+  Report(const VerifyFlags& options, size_t num_cases) : options_(options), num_cases_(num_cases) {}
 
   void AddUnreadable(const std::string& file, const absl::Status& status) {
     ++failed_;
@@ -93,7 +93,7 @@ class Report {
     if (terminal_) std::cerr << "\r\033[K" << std::flush;
   }
 
-  const Options& options_;
+  const VerifyFlags& options_;
   const size_t num_cases_;
   const bool terminal_ = isatty(STDERR_FILENO) == 1;
   size_t passed_ = 0;
@@ -124,7 +124,7 @@ void ReadCases(const std::string& argument, std::vector<CaseToVerify>& cases,
   }
 }
 
-absl::StatusOr<int> Run(const Connection& connection, const Options& options) {
+absl::StatusOr<int> RunVerify(const Connection& connection, const VerifyFlags& options) {
   GDNPLAN_ASSIGN_OR_RETURN(const client::Client opener, connection.Connect());
   GDNPLAN_ASSIGN_OR_RETURN(const client::Client worker, connection.Connect());
   std::vector<CaseToVerify> cases;
@@ -144,10 +144,10 @@ absl::StatusOr<int> Run(const Connection& connection, const Options& options) {
 }  // namespace
 
 void AddVerifyCommand(CLI::App& app, const Connection& connection, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyFlags>();
   CLI::App* command = app.add_subcommand(
       "verify", "Plans golden cases and compares every tensor as a worker reads it");
-  command->footer(kFooter);
+  command->footer(kVerifyFooter);
   command->add_option("FILE", options->files, "Golden files or directories of them")->required();
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-v,--verbose", options->verbose, "A line for every case");
@@ -166,7 +166,7 @@ void AddVerifyCommand(CLI::App& app, const Connection& connection, Action& actio
                                           "Send batches over one stream for each session");
   command->add_flag("--poll", options->poll, "Poll for the stream's answers")->needs(stream);
   command->callback([options, &connection, &action] {
-    action = [options, &connection] { return Run(connection, *options); };
+    action = [options, &connection] { return RunVerify(connection, *options); };
   });
 }
 

@@ -21,7 +21,7 @@ namespace gdnplan::test {
 namespace {
 
 constexpr int32_t kLongestBusyNs = 150'000;
-constexpr int32_t kLongestPauseUs = 300;
+constexpr int32_t kLongestLookUs = 300;
 
 // The page outlives this process, whose end may come at any time.
 absl::StatusOr<CompareCounts*> MapReport() {
@@ -54,7 +54,7 @@ absl::Status Consume(const ExchangeOptions& options, const client::Session& sess
     if (options.pause) {
       busy_ns = random.Chance(70) ? random.Between(0, kLongestBusyNs) : 0;
       if (random.Chance(20)) {
-        std::this_thread::sleep_for(std::chrono::microseconds(random.Between(0, kLongestPauseUs)));
+        std::this_thread::sleep_for(std::chrono::microseconds(random.Between(0, kLongestLookUs)));
       }
     }
     GDNPLAN_RETURN_IF_ERROR(checker.Enqueue(plan, batch.view(), static_cast<uint32_t>(busy_ns)));

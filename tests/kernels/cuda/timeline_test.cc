@@ -97,25 +97,25 @@ TEST_F(TimelineTest, ACpuReleasesAndSeesAStream) {
 
 // The write comes after a transfer's bytes, wherever these come from.
 TEST_F(TimelineTest, AWriteFollowsTheWorkBeforeIt) {
-  constexpr size_t kBytes = 32 << 20;
-  auto from = PinnedMemory::Create(kBytes);
-  auto to = DeviceMemory::Create(kBytes);
-  auto back = PinnedMemory::Create(kBytes);
+  constexpr size_t kLarge = 32 << 20;
+  auto from = PinnedMemory::Create(kLarge);
+  auto to = DeviceMemory::Create(kLarge);
+  auto back = PinnedMemory::Create(kLarge);
   ASSERT_TRUE(from.ok() && to.ok() && back.ok());
   for (uint64_t round = 1; round <= 20; ++round) {
     const int pattern = static_cast<int>(round);
-    std::memset(from->data(), pattern, kBytes);
-    std::memset(back->data(), 0, kBytes);
+    std::memset(from->data(), pattern, kLarge);
+    std::memset(back->data(), 0, kLarge);
     ASSERT_THAT(WaitValue(*one_, device_->data(), round), IsOk());
-    ASSERT_EQ(cudaMemcpyAsync(back->data(), to->data(), kBytes, cudaMemcpyDeviceToHost,
+    ASSERT_EQ(cudaMemcpyAsync(back->data(), to->data(), kLarge, cudaMemcpyDeviceToHost,
                               one_->view().get()),
               cudaSuccess);
-    ASSERT_EQ(cudaMemcpyAsync(to->data(), from->data(), kBytes, cudaMemcpyHostToDevice,
+    ASSERT_EQ(cudaMemcpyAsync(to->data(), from->data(), kLarge, cudaMemcpyHostToDevice,
                               two_->view().get()),
               cudaSuccess);
     ASSERT_THAT(WriteValue(*two_, device_->data(), round), IsOk());
     ASSERT_THAT(one_->view().Synchronize(), IsOk());
-    ASSERT_EQ(std::memcmp(back->data(), from->data(), kBytes), 0) << "round " << round;
+    ASSERT_EQ(std::memcmp(back->data(), from->data(), kLarge), 0) << "round " << round;
   }
 }
 
