@@ -91,18 +91,20 @@ ProgramResult RunProgram(const std::vector<std::string>& command, const std::str
   return {status, process.output(), process.errors()};
 }
 
-LiveServer::LiveServer(const std::string& device, const std::vector<std::string>& flags)
+LiveServer::LiveServer(const std::string& device, const std::vector<std::string>& flags,
+                       const std::vector<std::string>& environment)
     : unix_address_("unix:" + directory_.path() + "/gdnplan.sock"),
       command_({GDNPLAN_SERVER_PATH, "--listen=" + unix_address_, "--listen=127.0.0.1:0",
                 "--device=" + device,
                 // Its log goes to a pipe that nobody reads.
-                "--log-level=warn"}) {
+                "--log-level=warn"}),
+      environment_(environment) {
   command_.insert(command_.end(), flags.begin(), flags.end());
   Start();
 }
 
 void LiveServer::Start() {
-  process_.emplace(command_);
+  process_.emplace(command_, environment_);
   const std::string line = process_->ReadLine();
   if (const size_t at = line.find("127.0.0.1:"); at != std::string::npos) {
     tcp_address_ = line.substr(at, line.find_first_not_of("0123456789.:", at) - at);

@@ -59,8 +59,10 @@ ProgramResult RunProgram(const std::vector<std::string>& command, const std::str
 // gdnplan-server on a Unix socket and a free TCP port.
 class LiveServer {
  public:
+  // `environment` as of Process.
   explicit LiveServer(const std::string& device = "host",
-                      const std::vector<std::string>& flags = {});
+                      const std::vector<std::string>& flags = {},
+                      const std::vector<std::string>& environment = {});
 
   // Kills it and starts another one with the same flags and address.
   void Restart();
@@ -76,6 +78,7 @@ class LiveServer {
 
   std::string unix_address_;
   std::vector<std::string> command_;
+  std::vector<std::string> environment_;
   std::optional<Process> process_;
   std::string tcp_address_;
 };
