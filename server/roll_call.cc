@@ -19,11 +19,11 @@ std::function<void()> RollCall::Expect(const std::string& who) {
 }
 
 std::vector<std::string> RollCall::Missing(std::chrono::milliseconds limit) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point end = Clock::now() + limit;
+  using Steady = std::chrono::steady_clock;
+  const Steady::time_point end = Steady::now() + limit;
   MutexLock lock(roll_->mutex);
-  for (Clock::time_point now = Clock::now(); !roll_->expected.empty() && now < end;
-       now = Clock::now()) {
+  for (Steady::time_point now = Steady::now(); !roll_->expected.empty() && now < end;
+       now = Steady::now()) {
     roll_->changed.WaitFor(roll_->mutex, end - now);
   }
   return {roll_->expected.begin(), roll_->expected.end()};

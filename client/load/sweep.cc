@@ -56,13 +56,13 @@ std::optional<size_t> FindKnee(const std::vector<SweepRow>& rows) {
 }
 
 std::string FormatSweep(std::string_view parameter, const std::vector<SweepRow>& rows) {
-  constexpr auto kRight = tool::Table::Align::kRight;
-  tool::Table table({{std::string(parameter), kRight},
-                     {"plans/s", kRight},
-                     {"p50", kRight},
-                     {"p99", kRight},
-                     {"errors", kRight},
-                     {"skipped", kRight},
+  constexpr auto kToTheRight = tool::Table::Align::kRight;
+  tool::Table table({{std::string(parameter), kToTheRight},
+                     {"plans/s", kToTheRight},
+                     {"p50", kToTheRight},
+                     {"p99", kToTheRight},
+                     {"errors", kToTheRight},
+                     {"skipped", kToTheRight},
                      {""}});
   const std::optional<size_t> knee = FindKnee(rows);
   // At the last row it is none yet.
