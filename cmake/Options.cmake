@@ -16,6 +16,7 @@ option(GDNPLAN_BUILD_BENCHMARKS "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(GDNPLAN_BUILD_FUZZERS "Build the fuzz targets among the tests (needs clang; see the preset fuzz)" OFF)
 option(GDNPLAN_INSTALL "Have something to install and to package" ${PROJECT_IS_TOP_LEVEL})
 option(GDNPLAN_PCH "Precompile headers: saves time where no compiler cache does" OFF)
+option(GDNPLAN_WERROR "Warnings are errors: for those who change the code, whose compilers are known" OFF)
 set(GDNPLAN_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them: address,undefined or thread")
 
 if(GDNPLAN_BUILD_FUZZERS AND NOT (GDNPLAN_BUILD_TESTS AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
