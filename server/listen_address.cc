@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gdnplan/plan/status.h"
@@ -73,8 +74,11 @@ absl::StatusOr<ListenAddress> ListenAddress::Parse(std::string_view text) {
   }
   address.host = host;
   const std::string_view port = rest.substr(colon + 1);
-  if (!absl::SimpleAtoi(plan::ToAbsl(port), &address.port) || address.port < 0 ||
-      address.port > kMaxPort) {
+  // absl's numbers may have blanks and signs.
+  const bool digits = std::all_of(port.begin(), port.end(), [](char c) {
+    return absl::ascii_isdigit(static_cast<unsigned char>(c));
+  });
+  if (!digits || !absl::SimpleAtoi(plan::ToAbsl(port), &address.port) || address.port > kMaxPort) {
     return Refuse(text, absl::StrCat("the port must be in 0..", kMaxPort, ", 0 for any"));
   }
   return address;

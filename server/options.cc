@@ -6,13 +6,18 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <iostream>
+#include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "gdnplan/plan/constants.h"
 #include "gdnplan/plan/status.h"
 #include "server/access_flags.h"
@@ -187,8 +192,8 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
   DescribeLeases(app, raw);
   app.add_option(
          "--metrics-listen", options.server.metrics_listen,
-         "HOST:PORT where Prometheus fetches http://HOST:PORT/metrics, port 0 for any. None: no "
-         "metrics")
+         "HOST:PORT, over IPv4, where Prometheus fetches http://HOST:PORT/metrics, port 0 for any. "
+         "None: no metrics")
       ->envname("GDNPLAN_METRICS_LISTEN")
       ->check(Parses(ParseMetricsAddress))
       ->type_name("ADDR");
@@ -206,11 +211,34 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
       ->check(CLI::IsMember({"text", "json"}));
 }
 
-absl::Status CheckTogether(const ServerOptions& options) {
+// A trace in the place of what is read would lose it.
+absl::Status CheckTraceFile(const ServerOptions& options, const std::string& config_path) {
+  const std::pair<const char*, const std::string*> inputs[] = {
+      {"--config", &config_path},
+      {"--token-file", &options.access.token_file},
+      {"--tls-cert", &options.access.tls_cert},
+      {"--tls-key", &options.access.tls_key},
+      {"--tls-client-ca", &options.access.tls_client_ca}};
+  for (const auto& [flag, path] : inputs) {
+    std::error_code missing;  // then they are two
+    if (!std::filesystem::equivalent(options.trace_file, *path, missing)) continue;
+    return plan::InvalidField("--trace-file", absl::StrCat(options.trace_file, " is the file of ",
+                                                           flag, ", which is read; give another"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTogether(const ServerOptions& options, const std::string& config_path) {
   std::vector<ListenAddress> addresses;
+  std::set<std::string> targets;
   for (const std::string& text : options.listen) {
     GDNPLAN_ASSIGN_OR_RETURN(addresses.emplace_back(), ListenAddress::Parse(text));
+    const ListenAddress& address = addresses.back();
+    if ((address.is_unix() || address.port != 0) && !targets.insert(address.target()).second) {
+      return plan::InvalidField("--listen", absl::StrCat(text, " is given twice; give it once"));
+    }
   }
+  GDNPLAN_RETURN_IF_ERROR(CheckTraceFile(options, config_path));
   return CheckAccess(options.access, addresses);
 }
 
@@ -231,7 +259,8 @@ std::variant<Options, int> ParseOptions(int argc, const char* const* argv) {
   settings::Settings settings(app, "GDNPLAN_CONFIG");
   const absl::StatusOr<settings::Settings::Next> next = settings.Parse(argc, argv);
   const bool serve = next.ok() && *next != settings::Settings::Next::kExit;
-  const absl::Status status = serve ? CheckTogether(options.server) : next.status();
+  const absl::Status status =
+      serve ? CheckTogether(options.server, settings.path()) : next.status();
   if (!status.ok()) {
     std::cerr << status.message() << "\nRun with --help for more information.\n";
     return kUsageError;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/plan_trace.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +18,8 @@ namespace gdnplan::server {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval{100};
+constexpr mode_t kMode = 0666;  // less the process' mask
+constexpr char kNoFile[] = "it is a FIFO or socket, no file";
 
 double Microseconds(CallTimes::Time::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
@@ -27,10 +31,24 @@ std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(co
 
 absl::StatusOr<std::shared_ptr<PlanTrace>> PlanTrace::Create(const std::string& path, Limits limits,
                                                              OnEnd on_end) {
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) {
+  const auto refuse = [&path](const char* reason) {
     return absl::FailedPreconditionError(
-        absl::StrCat("trace-file: cannot write ", path, ": ", std::strerror(errno)));
+        absl::StrCat("trace-file: cannot write ", path, ": ", reason));
+  };
+  // Opening a FIFO would wait for a reader, and writing to it, too.
+  const int fd =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kMode);
+  if (fd < 0) return refuse(errno == ENXIO ? kNoFile : std::strerror(errno));
+  struct stat info {};
+  if (fstat(fd, &info) != 0 || !(S_ISREG(info.st_mode) || S_ISCHR(info.st_mode))) {
+    close(fd);
+    return refuse(kNoFile);
+  }
+  std::FILE* file = fdopen(fd, "w");
+  if (file == nullptr) {
+    const char* reason = std::strerror(errno);
+    close(fd);
+    return refuse(reason);
   }
   return std::shared_ptr<PlanTrace>(new PlanTrace(path, file, limits, std::move(on_end)));
 }

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kInterval{500};
 // The reader names the client library's option; here it is a flag.
 absl::Status NameFlag(const absl::Status& status) {
   return {status.code(),
-          absl::StrCat("token-file: ", absl::StripPrefix(status.message(), "token_file: "))};
+          absl::StrCat("--token-file: ", absl::StripPrefix(status.message(), "token_file: "))};
 }
 
 }  // namespace

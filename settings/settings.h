@@ -27,6 +27,8 @@ class Settings {
   // the variable or the file's line that it came from.
   absl::StatusOr<Next> Parse(int argc, const char* const* argv);
 
+  // The configuration file; empty: none. After Parse.
+  const std::string& path() const { return path_; }
   // Every option as a line of the file, and where its value came from.
   std::string Text() const;
 

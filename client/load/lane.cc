@@ -62,7 +62,8 @@ uint64_t BytesOf(const json::OwnedBatch& batch) {
 
 absl::StatusOr<std::unique_ptr<Lane>> Lane::Open(const LoadOptions& options, int number,
                                                  const client::Client& client, int in_flight) {
-  GDNPLAN_ASSIGN_OR_RETURN(std::unique_ptr<StepSource> source, options.source(number));
+  GDNPLAN_ASSIGN_OR_RETURN(std::unique_ptr<StepSource> source,
+                           options.source(number, options.usual));
   client::SessionOptions session_options;
   session_options.name = "gdnplan load";
   session_options.devices = options.devices;

@@ -47,8 +47,8 @@ struct LoadOptions {
   Verify verify = Verify::kNone;
   int sample_every = 64;  // of a session's plans, one is compared
 
-  // Session number i's steps.
-  std::function<absl::StatusOr<std::unique_ptr<StepSource>>(int session)> source;
+  SourceMaker source;
+  UsualSize usual;  // for it
   // Told of each wrong plan: what is wrong, and with which batch. On several threads at a time.
   std::function<void(const plan::PlanConfig& config, const json::OwnedBatch& batch,
                      const std::vector<std::string>& mismatches)>

@@ -18,8 +18,6 @@
 namespace gdnplan::load {
 namespace {
 
-constexpr int32_t kUsualSeqs = 1024;
-constexpr int32_t kUsualTokens = 16'384;
 constexpr int32_t kUsualBlockSize = 544;
 // Tokens that rows which decode have computed before.
 constexpr int32_t kMinContext = 500;
@@ -85,10 +83,11 @@ absl::Status SetSession(const std::vector<Shape>& shapes, plan::PlanConfig& conf
   return absl::OkStatus();
 }
 
-absl::Status SetLimits(const std::vector<Shape>& shapes, plan::PlanConfig& config) {
+absl::Status SetLimits(const std::vector<Shape>& shapes, const UsualSize& usual,
+                       plan::PlanConfig& config) {
   const int32_t drafts = config.num_speculative_tokens;
-  int64_t rows = kUsualSeqs;
-  int64_t tokens = kUsualTokens;
+  int64_t rows = usual.max_num_seqs;
+  int64_t tokens = usual.max_num_batched_tokens;
   for (const Shape& shape : shapes) {
     rows = std::max<int64_t>(rows, shape.num_rows());
     tokens = std::max(tokens, ActualTokensOf(shape, drafts));
@@ -126,7 +125,7 @@ absl::StatusOr<std::unique_ptr<ShapeSource>> ShapeSource::Create(const ShapeOpti
   config.prefill_backend = options.prefill_backend;
   config.chunk_size = options.chunk_size;
   GDNPLAN_RETURN_IF_ERROR(SetSession(options.shapes, config));
-  GDNPLAN_RETURN_IF_ERROR(SetLimits(options.shapes, config));
+  GDNPLAN_RETURN_IF_ERROR(SetLimits(options.shapes, options.usual, config));
   return std::unique_ptr<ShapeSource>(new ShapeSource(options, std::move(config)));
 }
 

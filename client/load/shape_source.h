@@ -20,10 +20,10 @@ namespace gdnplan::load {
 struct ShapeOptions {
   // In turn, each as often as its weight says. K and groups come from them.
   std::vector<Shape> shapes;
-  // 0: what an engine of that size has, 1,024 rows and 16,384 tokens, or what the largest shape
-  // needs.
+  // 0: as usual, or what the largest shape needs.
   int32_t max_num_seqs = 0;
   int32_t max_num_batched_tokens = 0;
+  UsualSize usual;
   bool use_full_cuda_graph = true;
   std::optional<int32_t> max_cudagraph_capture_size;
   plan::PrefillBackend prefill_backend = plan::PrefillBackend::kTriton;

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 
+#include "absl/status/statusor.h"
 #include "client/json/owned_batch.h"
 #include "gdnplan/plan/config.h"
 
@@ -29,5 +32,15 @@ class StepSource {
   // Makes the next step into `step`, whose arrays keep their memory. False: the workload is over.
   virtual bool Next(Step& step) = 0;
 };
+
+// What the session of a shape has, or more where the shape needs it: as an engine of that size.
+struct UsualSize {
+  int32_t max_num_seqs = 1024;
+  int32_t max_num_batched_tokens = 16'384;
+};
+
+// Session number i's steps.
+using SourceMaker =
+    std::function<absl::StatusOr<std::unique_ptr<StepSource>>(int session, const UsualSize& usual)>;
 
 }  // namespace gdnplan::load

@@ -16,9 +16,9 @@ using Source = absl::StatusOr<std::unique_ptr<StepSource>>;
 
 }  // namespace
 
-absl::StatusOr<std::function<Source(int session)>> MakeSources(const WorkloadOptions& options,
-                                                               std::vector<Request> requests,
-                                                               int sessions, uint64_t seed) {
+absl::StatusOr<SourceMaker> MakeSources(const WorkloadOptions& options,
+                                        std::vector<Request> requests, int sessions,
+                                        uint64_t seed) {
   if (!options.trace.empty()) {
     GDNPLAN_RETURN_IF_ERROR(ValidateOptions(options.scheduler));
     GDNPLAN_RETURN_IF_ERROR(ValidateRequests(options.scheduler, requests));
@@ -26,7 +26,8 @@ absl::StatusOr<std::function<Source(int session)>> MakeSources(const WorkloadOpt
     scheduler.seed = seed;
     auto shared = std::make_shared<const std::vector<Request>>(std::move(requests));
     const bool repeat = !options.once;
-    return [shared, scheduler, sessions, repeat](int session) -> Source {
+    return [shared, scheduler, sessions, repeat](int session,
+                                                 const UsualSize& /*usual*/) -> Source {
       return TraceSource::Create(*shared, scheduler, {.index = session, .count = sessions}, repeat);
     };
   }
@@ -37,8 +38,9 @@ absl::StatusOr<std::function<Source(int session)>> MakeSources(const WorkloadOpt
     GDNPLAN_ASSIGN_OR_RETURN(Shape shape, ParseShape(text));
     shapes.shapes.push_back(std::move(shape));
   }
-  return [shapes, seed](int session) -> Source {
+  return [shapes, seed](int session, const UsualSize& usual) -> Source {
     ShapeOptions own = shapes;
+    own.usual = usual;
     // Sessions plan the same shapes of different rows.
     own.seed = seed * 1'000 + static_cast<uint64_t>(session);
     return ShapeSource::Create(own);

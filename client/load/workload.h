@@ -29,7 +29,7 @@ struct WorkloadOptions {
 
 // A source for session i of `sessions`; the same arguments give the same steps. `requests`: what
 // the trace's file holds, else none. InvalidArgument names the option, or the request's line.
-absl::StatusOr<std::function<absl::StatusOr<std::unique_ptr<StepSource>>(int session)>> MakeSources(
-    const WorkloadOptions& options, std::vector<Request> requests, int sessions, uint64_t seed);
+absl::StatusOr<SourceMaker> MakeSources(const WorkloadOptions& options,
+                                        std::vector<Request> requests, int sessions, uint64_t seed);
 
 }  // namespace gdnplan::load

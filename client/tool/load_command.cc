@@ -88,8 +88,29 @@ bool Stable(const std::vector<Result>& windows, double percent) {
   });
 }
 
+int32_t AtMost(int32_t value, uint32_t limit) {
+  return static_cast<int32_t>(std::min(static_cast<uint32_t>(value), limit));
+}
+
+absl::Status CheckLimit(const LoadFlags& flags, const char* flag, int32_t value, uint32_t limit) {
+  if (static_cast<uint32_t>(value) <= limit) return absl::OkStatus();
+  return WrongUsage(flags.workload.trace.empty() ? "--shape" : flag,
+                    absl::StrCat("its session has ", value, ", and the server allows ", limit,
+                                 " (its ", flag, "); ask for less, or start the server with more"));
+}
+
+absl::Status CheckSize(const LoadFlags& flags, const client::ServerInfo::Limits& limits,
+                       const plan::PlanConfig& config) {
+  GDNPLAN_RETURN_IF_ERROR(
+      CheckLimit(flags, "--max-num-seqs", config.max_num_seqs, limits.max_num_seqs));
+  GDNPLAN_RETURN_IF_ERROR(CheckLimit(flags, "--max-num-batched-tokens",
+                                     config.max_num_batched_tokens, limits.max_num_batched_tokens));
+  return CheckLimit(flags, "--max-groups", config.num_groups(), limits.max_groups);
+}
+
 // What the server does not allow, as far as it can be known before anything is sent.
-absl::Status LimitTo(const client::ServerInfo::Limits& limits, load::LoadOptions& options) {
+absl::Status LimitTo(const LoadFlags& flags, const client::ServerInfo::Limits& limits,
+                     load::LoadOptions& options) {
   if (static_cast<uint64_t>(options.sessions) > limits.max_sessions) {
     return WrongUsage(
         "--sessions",
@@ -99,7 +120,11 @@ absl::Status LimitTo(const client::ServerInfo::Limits& limits, load::LoadOptions
   options.max_in_flight =
       std::max(1, static_cast<int>(std::min(limits.max_plans_in_flight, limits.max_slots)));
   GDNPLAN_RETURN_IF_ERROR(AsWrongUsage(LoadRun::Check(options)));
-  GDNPLAN_ASSIGN_OR_RETURN(const auto source, options.source(0));
+  options.usual.max_num_seqs = AtMost(options.usual.max_num_seqs, limits.max_num_seqs);
+  options.usual.max_num_batched_tokens =
+      AtMost(options.usual.max_num_batched_tokens, limits.max_num_batched_tokens);
+  GDNPLAN_ASSIGN_OR_RETURN(const auto source, options.source(0, options.usual));
+  GDNPLAN_RETURN_IF_ERROR(CheckSize(flags, limits, source->config()));
   const uint64_t bytes = source->max_batch_bytes();
   if (bytes <= limits.max_message_bytes) return absl::OkStatus();
   return WrongUsage("--shape", absl::StrCat("a batch of ", Bytes(bytes), " is over the ",
@@ -140,7 +165,7 @@ class LoadCommand {
     GDNPLAN_ASSIGN_OR_RETURN(const client::Client client, connection_.Connect());
     const absl::StatusOr<client::ServerInfo> server = client.GetServerInfo();
     if (!server.ok()) return load::OfCall(server.status(), "GetServerInfo", options.address);
-    GDNPLAN_RETURN_IF_ERROR(LimitTo(server->limits, options));
+    GDNPLAN_RETURN_IF_ERROR(LimitTo(flags, server->limits, options));
     GDNPLAN_ASSIGN_OR_RETURN(
         const std::unique_ptr<LoadRun> run,
         LoadRun::Start(std::move(options), [this] { return connection_.Connect(); }));

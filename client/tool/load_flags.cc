@@ -141,9 +141,7 @@ load::LoadOptions OptionsOf(const LoadFlags& flags) {
   return options;
 }
 
-using Source = absl::StatusOr<std::unique_ptr<load::StepSource>>;
-
-absl::StatusOr<std::function<Source(int session)>> SourcesOf(const LoadFlags& flags) {
+absl::StatusOr<load::SourceMaker> SourcesOf(const LoadFlags& flags) {
   const load::WorkloadOptions& workload = flags.workload;
   std::vector<load::Request> requests;
   if (!workload.trace.empty()) {
@@ -157,7 +155,7 @@ absl::StatusOr<std::function<Source(int session)>> SourcesOf(const LoadFlags& fl
   }
   auto sources = load::MakeSources(workload, std::move(requests), flags.sessions, flags.seed);
   GDNPLAN_RETURN_IF_ERROR(AsWrongUsage(sources.status()));
-  GDNPLAN_RETURN_IF_ERROR(AsWrongUsage((*sources)(0).status()));
+  GDNPLAN_RETURN_IF_ERROR(AsWrongUsage((*sources)(0, {}).status()));
   return *std::move(sources);
 }
 

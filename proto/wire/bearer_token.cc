@@ -29,9 +29,9 @@ absl::Status Failed(const std::string& path) {
 absl::StatusOr<std::string> Read(int fd, const std::string& path) {
   struct stat info {};
   if (fstat(fd, &info) != 0) return Failed(path);
-  if (S_ISDIR(info.st_mode)) {
-    errno = EISDIR;
-    return Failed(path);
+  if (!S_ISREG(info.st_mode)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("token_file: cannot read ", path, ": it is no regular file"));
   }
   if ((info.st_mode & (S_IROTH | S_IWOTH)) != 0) {
     return absl::FailedPreconditionError(absl::StrCat("token_file: everybody may read or write ",
@@ -59,7 +59,8 @@ bool IsToken(const std::string& text) {
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> ReadTokens(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Whatever is there: opening a FIFO would wait for a writer.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return Failed(path);
   const absl::StatusOr<std::string> text = Read(fd, path);
   close(fd);
@@ -94,8 +95,9 @@ std::optional<absl::StatusOr<std::vector<std::string>>> TokenReader::ReadIfChang
 TokenReader::Stamp TokenReader::StampOf(const std::string& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return {};
-  return {.seconds = info.st_mtim.tv_sec,
-          .nanoseconds = info.st_mtim.tv_nsec,
+  // The time of the last change of content or mode: a mode that was wrong may be mended.
+  return {.seconds = info.st_ctim.tv_sec,
+          .nanoseconds = info.st_ctim.tv_nsec,
           .inode = info.st_ino,
           .size = static_cast<unsigned long long>(info.st_size)};
 }

@@ -10,7 +10,8 @@
 
 namespace gdnplan::server {
 
-// HOST:PORT or [IPV6]:PORT, port 0 for any. InvalidArgument, naming the flag.
+// HOST:PORT over IPv4, for distributions build the HTTP server without IPv6; port 0 for any.
+// InvalidArgument, naming the flag.
 absl::StatusOr<ListenAddress> ParseMetricsAddress(std::string_view text);
 
 }  // namespace gdnplan::server

@@ -222,6 +222,23 @@ TEST_F(LoadToolTest, MoreSessionsThanTheServerHasAreRefusedAtOnce) {
                 "fewer, or raise that"));
 }
 
+TEST_F(LoadToolTest, ASessionIsAsLargeAsTheServerAllows) {
+  const LiveServer small("host", {"--max-num-seqs=16", "--max-num-batched-tokens=64"});
+  const auto run = [&](const std::string& shape) {
+    return RunProgram({GDNPLAN_TOOL_PATH, "--server=" + small.unix_address(), "load", "--warmup=0",
+                       "--steps=5", "--shape=" + shape});
+  };
+  const ProgramResult fits = run("decode=16");
+  EXPECT_EQ(fits.status, 0) << fits.errors;
+  const ProgramResult rows = run("decode=17");
+  EXPECT_EQ(rows.status, 2);
+  EXPECT_THAT(rows.errors, HasSubstr("--shape: its session has 17, and the server allows 16 (its "
+                                     "--max-num-seqs); ask for less"));
+  const ProgramResult tokens = run("prefill=1x65");
+  EXPECT_EQ(tokens.status, 2);
+  EXPECT_THAT(tokens.errors, HasSubstr("(its --max-num-batched-tokens)"));
+}
+
 TEST_F(LoadToolTest, ASessionForWhichNoRoomIsLeftIsNamed) {
   const auto client = client::Client::Connect(server_.unix_address());
   plan::PlanConfig small;

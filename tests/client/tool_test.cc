@@ -254,7 +254,7 @@ TEST_F(ToolTest, ErrorsAreOneLineWithTheRightStatus) {
       {{"info", "--connect-timeout=-1"}, 2, "--connect-timeout"},
       {{"info", "--tls-cert=x"}, 2, "--tls-cert requires --tls-"},
       {{"--server=127.0.0.1:1", "info", "--tls-ca=/nowhere"}, 1, "--tls-ca: cannot read /nowhere"},
-      {{"info", "--token-file=/"}, 1, "--token-file: cannot read /: Is a directory"},
+      {{"info", "--token-file=/"}, 1, "--token-file: cannot read /: it is no regular file"},
       {{"plan", "/nonexistent"}, 1, "cannot read /nonexistent: No such file"},
       {{"plan", kGolden}, 1, "is a directory"},
       {{"plan", "-"}, 1, "stdin"},

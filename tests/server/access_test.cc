@@ -219,9 +219,20 @@ TEST_F(AccessTest, TokensAreReadAgain) {
   Write("token", "open to everybody", 0644);
   std::this_thread::sleep_for(seconds(1));
   EXPECT_THAT(Ask(plain_, "Bearer next"), IsOk());
+  Write("token", "mended", 0644);
+  std::this_thread::sleep_for(seconds(1));
+  // As it is advised then, without another change.
+  ASSERT_EQ(chmod(options_.access.token_file.c_str(), 0600), 0);
+  EXPECT_TRUE(Eventually([&] { return Ask(plain_, "Bearer mended").ok(); }));
+  // Nobody waits for a FIFO's other end.
+  std::filesystem::remove(options_.access.token_file);
+  ASSERT_EQ(mkfifo(options_.access.token_file.c_str(), 0600), 0);
+  std::this_thread::sleep_for(seconds(1));
+  EXPECT_THAT(Ask(plain_, "Bearer mended"), IsOk());
+  std::filesystem::remove(options_.access.token_file);
   Write("token", "last");
   EXPECT_TRUE(Eventually([&] { return Ask(plain_, "Bearer last").ok(); }));
-  EXPECT_THAT(Ask(plain_, "Bearer next"), StatusIs(absl::StatusCode::kUnauthenticated));
+  EXPECT_THAT(Ask(plain_, "Bearer mended"), StatusIs(absl::StatusCode::kUnauthenticated));
 }
 
 TEST_F(AccessTest, RefusesBadTokenFiles) {
@@ -242,7 +253,7 @@ TEST_F(AccessTest, RefusesBadTokenFiles) {
   options_.access.token_file = (root_ / "missing").string();
   EXPECT_THAT(Server::Start(options_),
               StatusIs(absl::StatusCode::kNotFound,
-                       HasSubstr("token-file: cannot read " + options_.access.token_file)));
+                       HasSubstr("--token-file: cannot read " + options_.access.token_file)));
 }
 
 }  // namespace

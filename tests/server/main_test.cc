@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -241,10 +242,16 @@ TEST_F(MainTest, SaysWhyItCannotServe) {
       {{"--tls-client-ca=/nowhere"}, 2, "--tls-client-ca: needs --tls-cert"},
       {{"--lease=nan"}, 2, "--lease: must be a number in 0..86400 (got nan)"},
       {{"--max-device-bytes=-1"}, 2, "--max-device-bytes: must be a whole number in 0.."},
-      {{"--device=host", "--token-file=/"}, 1, "cannot read /: Is a directory"},
+      {{"--device=host", "--token-file=/"},
+       1,
+       "--token-file: cannot read /: it is no regular file"},
       {{"--listen=0.0.0.0:0", "--tls-cert=/nowhere", "--tls-key=/nowhere"}, 1, "/nowhere"},
       {{"--max-sessions=many"}, 2, "max-sessions"},
-      {{"--metrics-listen=9400"}, 2, "--metrics-listen: must be HOST:PORT or [IPV6]:PORT"},
+      {{"--metrics-listen=9400"}, 2, "--metrics-listen: must be HOST:PORT over IPv4"},
+      {{"--metrics-listen=[::1]:0"}, 2, "(got [::1]:0)"},
+      {{"--metrics-listen=127.0.0.1: 80"}, 2, "(got 127.0.0.1: 80)"},
+      {{"--listen=127.0.0.1:+1"}, 2, "--listen: the port must be in 0..65535"},
+      {{"--listen=unix:x", "--listen=unix:x"}, 2, "--listen: unix:x is given twice"},
       {{"--metrics-listen=unix:/x"}, 2, "(got unix:/x)"},
   };
   for (const auto& c : cases) {
@@ -413,6 +420,31 @@ TEST_F(MainTest, WhatLibrariesSayOfAClientIsInTheLogAndLimited) {
   }
   EXPECT_GE(told, 1);
   EXPECT_LE(told, kCalls);
+}
+
+TEST_F(MainTest, ATraceIsNotWrittenOverWhatIsRead) {
+  const std::string path = (root_ / "file").string();
+  const std::string link = (root_ / "link").string();
+  std::ofstream(path) << "drain = 1\n";
+  std::filesystem::create_symlink(path, link);
+  for (const std::string flag : {"--config", "--token-file", "--tls-client-ca"}) {
+    Process server(Command({flag + "=" + path, "--trace-file=" + link}));
+    EXPECT_EQ(server.Wait(), 2) << flag;
+    EXPECT_THAT(server.ErrorOutput(),
+                HasSubstr("--trace-file: " + link + " is the file of " + flag));
+    EXPECT_EQ(std::filesystem::file_size(path), 10u);
+  }
+}
+
+// Whoever opens one waits for its other end.
+TEST_F(MainTest, FifosAreNoFiles) {
+  const std::string path = (root_ / "fifo").string();
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  for (const std::string flag : {"--token-file", "--trace-file"}) {
+    Process server(Command({flag + "=" + path}));
+    EXPECT_EQ(server.Wait(), 1) << flag;
+    EXPECT_THAT(server.ErrorOutput(), HasSubstr(path + ": it is "));
+  }
 }
 
 TEST_F(MainTest, SaysThatATraceCannotBeWrittenAnyMore) {
