@@ -18,7 +18,7 @@ namespace gdnplan::server {
 namespace {
 
 constexpr std::chrono::milliseconds kInterval{100};
-constexpr mode_t kMode = 0666;  // less the process' mask
+constexpr mode_t kTraceMode = 0666;  // less the process' mask
 constexpr char kNoFile[] = "it is a FIFO or socket, no file";
 
 double Microseconds(CallTimes::Time::duration time) {
@@ -36,8 +36,8 @@ absl::StatusOr<std::shared_ptr<PlanTrace>> PlanTrace::Create(const std::string& 
         absl::StrCat("trace-file: cannot write ", path, ": ", reason));
   };
   // Opening a FIFO would wait for a reader, and writing to it, too.
-  const int fd =
-      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kMode);
+  const int fd = open(path.c_str(),
+                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kTraceMode);
   if (fd < 0) return refuse(errno == ENXIO ? kNoFile : std::strerror(errno));
   struct stat info {};
   if (fstat(fd, &info) != 0 || !(S_ISREG(info.st_mode) || S_ISCHR(info.st_mode))) {
