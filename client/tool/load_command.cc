@@ -143,7 +143,10 @@ class LoadCommand {
 
   absl::StatusOr<int> Run() {
     GDNPLAN_ASSIGN_OR_RETURN(const std::vector<LoadToRun> loads, LoadsOf(flags_));
-    if (flags_.verify != "none") GDNPLAN_RETURN_IF_ERROR(mismatches_.CheckDirectory());
+    // Where the tool merely happens to run, it need not be able to write: containers are read-only.
+    if (flags_.mismatch_dir != LoadFlags().mismatch_dir) {
+      GDNPLAN_RETURN_IF_ERROR(mismatches_.CheckDirectory());
+    }
     GDNPLAN_ASSIGN_OR_RETURN(LoadOutputs outputs, LoadOutputs::Open(flags_, inputs_));
     AwaitInterrupt();
     if (!flags_.sweep.empty()) return RunSweep(loads, outputs);

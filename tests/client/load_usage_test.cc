@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gdnplan load called wrongly, and its files.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -202,6 +203,20 @@ TEST_F(LoadFilesTest, NoFileThatIsReadIsWritten) {
                                          ", which is read; give another"));
     EXPECT_EQ(contents(), before);
   }
+}
+
+TEST_F(LoadFilesTest, NeedsNoDirectoryToWriteTo) {
+  std::vector<std::string> command = {"/usr/bin/env", "-C", "/"};
+  if (geteuid() == 0) {
+    command.insert(command.end(),
+                   {"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
+  }
+  command.insert(command.end(),
+                 {GDNPLAN_TOOL_PATH, "--server=unix:/nowhere.sock", "--connect-timeout=0", "load"});
+  const ProgramResult result = RunProgram(command);
+  if (result.status > 2) GTEST_SKIP() << "nobody may run the tool here: " << result.errors;
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.errors, HasSubstr("cannot reach a gdnplan server at unix:/nowhere.sock"));
 }
 
 TEST_F(LoadFilesTest, SpecialFilesMayBeGivenTwice) {
