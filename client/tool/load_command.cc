@@ -92,20 +92,24 @@ int32_t AtMost(int32_t value, uint32_t limit) {
   return static_cast<int32_t>(std::min(static_cast<uint32_t>(value), limit));
 }
 
-absl::Status CheckLimit(const LoadFlags& flags, const char* flag, int32_t value, uint32_t limit) {
+// `flag`: of traces; a shape has no others.
+absl::Status CheckLimit(const LoadFlags& flags, const char* flag, int32_t value,
+                        const char* server_flag, uint32_t limit) {
   if (static_cast<uint32_t>(value) <= limit) return absl::OkStatus();
-  return WrongUsage(flags.workload.trace.empty() ? "--shape" : flag,
-                    absl::StrCat("its session has ", value, ", and the server allows ", limit,
-                                 " (its ", flag, "); ask for less, or start the server with more"));
+  return WrongUsage(
+      flags.workload.trace.empty() ? "--shape" : flag,
+      absl::StrCat("its session has ", value, ", and the server allows ", limit, " (its ",
+                   server_flag, "); ask for less, or start the server with more"));
 }
 
 absl::Status CheckSize(const LoadFlags& flags, const client::ServerInfo::Limits& limits,
                        const plan::PlanConfig& config) {
-  GDNPLAN_RETURN_IF_ERROR(
-      CheckLimit(flags, "--max-num-seqs", config.max_num_seqs, limits.max_num_seqs));
+  GDNPLAN_RETURN_IF_ERROR(CheckLimit(flags, "--max-num-seqs", config.max_num_seqs, "--max-num-seqs",
+                                     limits.max_num_seqs));
   GDNPLAN_RETURN_IF_ERROR(CheckLimit(flags, "--max-num-batched-tokens",
-                                     config.max_num_batched_tokens, limits.max_num_batched_tokens));
-  return CheckLimit(flags, "--max-groups", config.num_groups(), limits.max_groups);
+                                     config.max_num_batched_tokens, "--max-num-batched-tokens",
+                                     limits.max_num_batched_tokens));
+  return CheckLimit(flags, "--groups", config.num_groups(), "--max-groups", limits.max_groups);
 }
 
 // What the server does not allow, as far as it can be known before anything is sent.

@@ -223,7 +223,8 @@ TEST_F(LoadToolTest, MoreSessionsThanTheServerHasAreRefusedAtOnce) {
 }
 
 TEST_F(LoadToolTest, ASessionIsAsLargeAsTheServerAllows) {
-  const LiveServer small("host", {"--max-num-seqs=16", "--max-num-batched-tokens=64"});
+  const LiveServer small("host",
+                         {"--max-num-seqs=16", "--max-num-batched-tokens=64", "--max-groups=2"});
   const auto run = [&](const std::string& shape) {
     return RunProgram({GDNPLAN_TOOL_PATH, "--server=" + small.unix_address(), "load", "--warmup=0",
                        "--steps=5", "--shape=" + shape});
@@ -237,6 +238,15 @@ TEST_F(LoadToolTest, ASessionIsAsLargeAsTheServerAllows) {
   const ProgramResult tokens = run("prefill=1x65");
   EXPECT_EQ(tokens.status, 2);
   EXPECT_THAT(tokens.errors, HasSubstr("(its --max-num-batched-tokens)"));
+  // Named by the tool's flag and by the server's.
+  const ProgramResult groups = RunProgram(
+      {GDNPLAN_TOOL_PATH, "--server=" + small.unix_address(), "load", "--warmup=0",
+       "--max-num-seqs=16", "--max-num-batched-tokens=64", "--groups=3",
+       "--trace=" +
+           directory_.Write("trace.csv", "arrival_s,prompt_tokens,output_tokens\n0,10,1\n")});
+  EXPECT_EQ(groups.status, 2);
+  EXPECT_THAT(groups.errors, HasSubstr("--groups: its session has 3, and the server allows 2 (its "
+                                       "--max-groups)"));
 }
 
 TEST_F(LoadToolTest, ASessionForWhichNoRoomIsLeftIsNamed) {
