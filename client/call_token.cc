@@ -17,7 +17,7 @@ std::string Authorization(const std::string& token) { return std::string(wire::k
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<CallToken>> CallToken::Open(const std::string& path) {
-  wire::TokenReader reader(path);
+  wire::TokenReader reader(path, "token_file");
   GDNPLAN_ASSIGN_OR_RETURN(const std::vector<std::string> tokens, *reader.ReadIfChanged());
   return std::shared_ptr<CallToken>(new CallToken(std::move(reader), tokens.front()));
 }

@@ -5,11 +5,10 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <system_error>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gdnplan/plan/status.h"
 
@@ -74,11 +73,10 @@ absl::StatusOr<ListenAddress> ListenAddress::Parse(std::string_view text) {
   }
   address.host = host;
   const std::string_view port = rest.substr(colon + 1);
-  // absl's numbers may have blanks and signs.
-  const bool digits = std::all_of(port.begin(), port.end(), [](char c) {
-    return absl::ascii_isdigit(static_cast<unsigned char>(c));
-  });
-  if (!digits || !absl::SimpleAtoi(plan::ToAbsl(port), &address.port) || address.port > kMaxPort) {
+  // Takes neither blanks nor a plus, as absl's does.
+  const auto [stop, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
+  if (error != std::errc() || stop != port.data() + port.size() || address.port < 0 ||
+      address.port > kMaxPort) {
     return Refuse(text, absl::StrCat("the port must be in 0..", kMaxPort, ", 0 for any"));
   }
   return address;

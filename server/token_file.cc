@@ -5,8 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "gdnplan/plan/status.h"
 #include "server/log.h"
 
 namespace gdnplan::server {
@@ -14,19 +13,12 @@ namespace {
 
 constexpr std::chrono::milliseconds kInterval{500};
 
-// The reader names the client library's option; here it is a flag.
-absl::Status NameFlag(const absl::Status& status) {
-  return {status.code(),
-          absl::StrCat("--token-file: ", absl::StripPrefix(status.message(), "token_file: "))};
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TokenFile>> TokenFile::Open(const std::string& path) {
-  wire::TokenReader reader(path);
-  absl::StatusOr<std::vector<std::string>> tokens = *reader.ReadIfChanged();
-  if (!tokens.ok()) return NameFlag(tokens.status());
-  return std::unique_ptr<TokenFile>(new TokenFile(std::move(reader), *std::move(tokens)));
+  wire::TokenReader reader(path, "--token-file");
+  GDNPLAN_ASSIGN_OR_RETURN(std::vector<std::string> tokens, *reader.ReadIfChanged());
+  return std::unique_ptr<TokenFile>(new TokenFile(std::move(reader), std::move(tokens)));
 }
 
 TokenFile::TokenFile(wire::TokenReader reader, std::vector<std::string> tokens)
@@ -78,7 +70,7 @@ void TokenFile::Look() {
   absl::StatusOr<std::vector<std::string>>& tokens = *read;
   if (!tokens.ok()) {
     Log(Severity::kWarn, "the tokens stay as they were",
-        {{"reason", std::string(NameFlag(tokens.status()).message())}});
+        {{"reason", std::string(tokens.status().message())}});
     return;
   }
   Log(Severity::kInfo, "tokens read again", {{"tokens", tokens->size()}, {"file", reader_.path()}});

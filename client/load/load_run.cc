@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/load/report_text.h"
 #include "gdnplan/plan/status.h"
 
 namespace gdnplan::load {
@@ -35,9 +36,9 @@ double Seconds(Lane::Clock::duration time) { return std::chrono::duration<double
 
 absl::Status OfCall(const absl::Status& error, std::string_view call, const std::string& address) {
   if (!absl::IsUnavailable(error) && !absl::IsDeadlineExceeded(error)) return error;
-  return {error.code(), absl::StrCat(absl::StatusCodeToString(error.code()), ": ", error.message(),
-                                     " (", plan::ToAbsl(call), " at ", address,
-                                     "); gdnplan health says whether a server serves there")};
+  const std::string text = ErrorText(absl::StatusCodeToString(error.code()),
+                                     std::string(error.message()), call, address);
+  return {error.code(), absl::StrCat(text, "; gdnplan health says whether a server serves there")};
 }
 
 absl::Status LoadRun::Check(const LoadOptions& options) {

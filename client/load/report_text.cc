@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "client/load/units.h"
 #include "client/tool/text.h"
+#include "gdnplan/plan/status.h"
 
 namespace gdnplan::load {
 namespace {
@@ -92,10 +93,8 @@ bool IsOfServer(const Failure& failure) {
          failure.code == "DEADLINE_EXCEEDED";
 }
 
-// "UNAVAILABLE: Broken pipe (PlanStream at unix:/run/gdnplan.sock)".
 std::string Reason(const Result& result, const Failure& failure) {
-  return absl::StrCat(failure.code, ": ", failure.reason, " (", failure.call, " at ",
-                      result.address, ")");
+  return ErrorText(failure.code, failure.reason, failure.call, result.address);
 }
 
 std::string Text(const Result& result, const Failure& failure) {
@@ -107,6 +106,12 @@ std::string Text(const Result& result, const Failure& failure) {
 }
 
 }  // namespace
+
+std::string ErrorText(std::string_view code, std::string_view reason, std::string_view call,
+                      std::string_view address) {
+  return absl::StrCat(plan::ToAbsl(code), ": ", plan::ToAbsl(reason), " (", plan::ToAbsl(call),
+                      " at ", plan::ToAbsl(address), ")");
+}
 
 std::vector<std::string> FormatFailures(const Result& result) {
   constexpr size_t kShown = 3;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/load/result.h"
@@ -18,6 +19,10 @@ std::string FormatReport(const Result& result);
 // What became of the sessions that failed, without line breaks: a line for all if all of them lost
 // their server, else one each for a few of them.
 std::vector<std::string> FormatFailures(const Result& result);
+
+// "UNAVAILABLE: Broken pipe (PlanStream at unix:/run/gdnplan.sock)".
+std::string ErrorText(std::string_view code, std::string_view reason, std::string_view call,
+                      std::string_view address);
 
 struct Progress {
   double elapsed_s = 0;

@@ -22,27 +22,27 @@ constexpr size_t kMaxTokens = 16;
 constexpr size_t kMaxLength = 1024;
 constexpr size_t kMaxFile = kMaxTokens * (kMaxLength + 2);
 
-absl::Status Failed(const std::string& path) {
-  return absl::ErrnoToStatus(errno, absl::StrCat("token_file: cannot read ", path));
+absl::Status Failed(const std::string& path, const std::string& name) {
+  return absl::ErrnoToStatus(errno, absl::StrCat(name, ": cannot read ", path));
 }
 
-absl::StatusOr<std::string> Read(int fd, const std::string& path) {
+absl::StatusOr<std::string> Read(int fd, const std::string& path, const std::string& name) {
   struct stat info {};
-  if (fstat(fd, &info) != 0) return Failed(path);
+  if (fstat(fd, &info) != 0) return Failed(path, name);
   if (!S_ISREG(info.st_mode)) {
     return absl::FailedPreconditionError(
-        absl::StrCat("token_file: cannot read ", path, ": it is no regular file"));
+        absl::StrCat(name, ": cannot read ", path, ": it is no regular file"));
   }
   if ((info.st_mode & (S_IROTH | S_IWOTH)) != 0) {
-    return absl::FailedPreconditionError(absl::StrCat("token_file: everybody may read or write ",
-                                                      path, "; chmod o-rw makes it a secret"));
+    return absl::FailedPreconditionError(absl::StrCat(name, ": everybody may read or write ", path,
+                                                      "; chmod o-rw makes it a secret"));
   }
   std::string text(kMaxFile + 1, '\0');
   size_t size = 0;
   while (size < text.size()) {
     const ssize_t got = read(fd, text.data() + size, text.size() - size);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Failed(path);
+    if (got < 0) return Failed(path, name);
     if (got == 0) break;
     size += static_cast<size_t>(got);
   }
@@ -58,11 +58,12 @@ bool IsToken(const std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> ReadTokens(const std::string& path) {
+absl::StatusOr<std::vector<std::string>> ReadTokens(const std::string& path,
+                                                    const std::string& name) {
   // Whatever is there: opening a FIFO would wait for a writer.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return Failed(path);
-  const absl::StatusOr<std::string> text = Read(fd, path);
+  if (fd < 0) return Failed(path, name);
+  const absl::StatusOr<std::string> text = Read(fd, path, name);
   close(fd);
   if (!text.ok()) return text.status();
   std::vector<std::string> tokens;
@@ -71,12 +72,12 @@ absl::StatusOr<std::vector<std::string>> ReadTokens(const std::string& path) {
     if (token.empty()) continue;
     if (!IsToken(token) || tokens.size() == kMaxTokens) {
       return plan::InvalidField(
-          "token_file", absl::StrCat(path, " must have 1 to ", kMaxTokens, " lines, each of 1 to ",
-                                     kMaxLength, " printable characters without blanks"));
+          name, absl::StrCat(path, " must have 1 to ", kMaxTokens, " lines, each of 1 to ",
+                             kMaxLength, " printable characters without blanks"));
     }
     tokens.push_back(token);
   }
-  if (tokens.empty()) return plan::InvalidField("token_file", path + " has no token in it");
+  if (tokens.empty()) return plan::InvalidField(name, path + " has no token in it");
   return tokens;
 }
 
@@ -89,7 +90,7 @@ std::optional<absl::StatusOr<std::vector<std::string>>> TokenReader::ReadIfChang
   const Stamp stamp = StampOf(path_);
   if (last_ == stamp) return std::nullopt;
   last_ = stamp;
-  return ReadTokens(path_);
+  return ReadTokens(path_, name_);
 }
 
 TokenReader::Stamp TokenReader::StampOf(const std::string& path) {

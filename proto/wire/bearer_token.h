@@ -19,8 +19,10 @@ inline constexpr std::string_view kBearer = "Bearer ";
 
 // The tokens in a file: one a line, at least one and at most 16, each of at most 1024 printable
 // characters without blanks. A server takes any of them, a client gives the first. Errors begin
-// with "token_file: " and never have a token in them. FailedPrecondition: everybody may read it.
-absl::StatusOr<std::vector<std::string>> ReadTokens(const std::string& path);
+// with `name`, the caller's option for it, and never have a token in them. FailedPrecondition:
+// everybody may read it.
+absl::StatusOr<std::vector<std::string>> ReadTokens(const std::string& path,
+                                                    const std::string& name);
 
 // Says in a time that depends on the lengths alone whether both are the same.
 bool SameSecret(std::string_view a, std::string_view b);
@@ -29,7 +31,8 @@ bool SameSecret(std::string_view a, std::string_view b);
 // thread safe.
 class TokenReader {
  public:
-  explicit TokenReader(std::string path) : path_(std::move(path)) {}
+  TokenReader(std::string path, std::string name)
+      : path_(std::move(path)), name_(std::move(name)) {}
 
   const std::string& path() const { return path_; }
   // Nothing: the file is as it was the last time. Else as ReadTokens; an error is told once.
@@ -44,6 +47,7 @@ class TokenReader {
   static Stamp StampOf(const std::string& path);
 
   const std::string path_;
+  const std::string name_;     // for errors
   std::optional<Stamp> last_;  // nothing: not read yet
 };
 

@@ -26,6 +26,14 @@ std::string NumberText(T value) {
   return std::string(std::begin(text), result.ptr);
 }
 
+// The error, or none where the whole of the text is a number that T can hold.
+template <typename T>
+std::errc ParseNumber(const std::string& text, T& value) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return stop == end ? error : std::errc::invalid_argument;
+}
+
 template <typename T>
 constexpr const char* kKindOfNumber = std::is_integral_v<T> ? "whole number" : "number";
 
@@ -37,10 +45,10 @@ requires std::integral<T> || std::floating_point<T> CLI::Validator InRange(T low
   const std::string range = "in " + NumberText(low) + ".." + NumberText(high);
   const auto check = [low, high, range](std::string& text) {
     T value{};
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
     // A NaN compares as false.
-    if (error == std::errc() && stop == end && value >= low && value <= high) return std::string();
+    if (ParseNumber(text, value) == std::errc() && value >= low && value <= high) {
+      return std::string();
+    }
     return std::string("must be a ") + kKindOfNumber<T> + " " + range + " (got " + text + ")";
   };
   return CLI::Validator(check, range);
@@ -52,10 +60,9 @@ template <typename T>
 requires std::integral<T> || std::floating_point<T> CLI::Validator IsNumber() {
   const auto check = [](std::string& text) {
     T value{};
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc() && stop == end) return std::string();
-    if (error == std::errc::result_out_of_range && stop == end) {
+    const std::errc error = ParseNumber(text, value);
+    if (error == std::errc()) return std::string();
+    if (error == std::errc::result_out_of_range) {
       return "is far out of range (got " + text + ")";
     }
     return std::string("must be a ") + kKindOfNumber<T> + " (got " + text + ")";
