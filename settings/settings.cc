@@ -204,7 +204,22 @@ absl::Status Settings::Add(CLI::Option& option, const std::string& value, const 
   return absl::OkStatus();
 }
 
+absl::Status Settings::CheckLists(const Arguments& arguments) const {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const CLI::Option* option = Named(app_, arguments[i]);
+    if (option == nullptr || option->get_delimiter() == '\0') continue;
+    const size_t equals = arguments[i].find('=');
+    const bool apart = equals == std::string::npos;
+    if (apart && i + 1 == arguments.size()) continue;  // the parser says so
+    const std::string value = apart ? arguments[i + 1] : arguments[i].substr(equals + 1);
+    if (value.find_first_not_of(option->get_delimiter()) != std::string::npos) continue;
+    return Blame(absl::StrCat("--", Name(*option), ": needs a value (got ", value, ")"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Settings::Next> Settings::Run(Arguments arguments) {
+  GDNPLAN_RETURN_IF_ERROR(CheckLists(arguments));
   // What the parser expects.
   std::reverse(arguments.begin(), arguments.end());
   try {

@@ -168,6 +168,16 @@ TEST_F(SettingsTest, ErrorsNameTheVariable) {
   EXPECT_THAT(Refusal({"--lease=soon"}), StartsWith("--lease: "));
 }
 
+// Not the argument behind it.
+TEST_F(SettingsTest, AListOfNothingNeedsAValue) {
+  const std::string error = "--listen: needs a value (got ,)";
+  EXPECT_EQ(Refusal({"--listen=,", "run"}), error);
+  EXPECT_EQ(Refusal({"--listen", ",", "run"}), error);
+  EXPECT_EQ(Refusal({File("lease = 1\nlisten = ,\n"), "run"}), PathAndLine(2) + ": " + error);
+  setenv("SAMPLE_LISTEN", ",", 1);
+  EXPECT_EQ(Refusal({"run"}), "SAMPLE_LISTEN: " + error);
+}
+
 TEST_F(SettingsTest, AFileThatIsNotThere) {
   EXPECT_EQ(Refusal({"--config=/nonexistent"}),
             "cannot read /nonexistent: No such file or directory");
