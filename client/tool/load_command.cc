@@ -265,6 +265,7 @@ class LoadCommand {
       status = Worse(status, StatusOf(*result, at));
       if (interrupted || result->lost_after_s.has_value()) break;
     }
+    if (rows.empty()) return status;  // an older file is worth more than an empty one
     std::cout << load::FormatSweep(parameter, rows) << std::flush;
     const nlohmann::ordered_json all = {{"sweep", parameter}, {"runs", std::move(results)}};
     GDNPLAN_RETURN_IF_ERROR(outputs.WriteJson(load::ToText(all)));

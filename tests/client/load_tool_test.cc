@@ -206,6 +206,20 @@ TEST_F(LoadToolTest, SweepsPrintARowEach) {
                                  HasSubstr("concurrency=2: gate missed: ")));
 }
 
+TEST_F(LoadToolTest, ASweepThatMeasuredNothingReplacesNothing) {
+  const std::string file = (std::filesystem::path(::testing::TempDir()) /
+                            ("gdnplan-sweep-" + std::to_string(getpid()) + ".json"))
+                               .string();
+  std::ofstream(file) << "old";
+  const ProgramResult result = RunProgram({GDNPLAN_TOOL_PATH, "--server=unix:/nowhere.sock", "load",
+                                           "--sweep=rate=0.5,1", "--json=" + file});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.errors, HasSubstr("rate=0.5: "));
+  EXPECT_EQ(result.output, "");
+  EXPECT_EQ(std::filesystem::file_size(file), 3u);
+  std::filesystem::remove(file);
+}
+
 TEST_F(LoadToolTest, AShapeTooLargeForTheServerIsRefusedAtOnce) {
   const ProgramResult result = Run({"--shape=spec=65536,k=64,groups=256"});
   EXPECT_EQ(result.status, 2);
