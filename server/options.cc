@@ -211,7 +211,7 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
       ->check(CLI::IsMember({"text", "json"}));
 }
 
-// A trace in the place of what is read would lose it.
+// A trace in the place of what is read would lose it, and in that of what the server says, both.
 absl::Status CheckTraceFile(const ServerOptions& options, const std::string& config_path) {
   const std::pair<const char*, const std::string*> inputs[] = {
       {"--config", &config_path},
@@ -224,6 +224,16 @@ absl::Status CheckTraceFile(const ServerOptions& options, const std::string& con
     if (!std::filesystem::equivalent(options.trace_file, *path, missing)) continue;
     return plan::InvalidField("--trace-file", absl::StrCat(options.trace_file, " is the file of ",
                                                            flag, ", which is read; give another"));
+  }
+  for (const char* output : {"/dev/stdout", "/dev/stderr"}) {
+    std::error_code missing;
+    if (!std::filesystem::equivalent(options.trace_file, output, missing) ||
+        !std::filesystem::is_regular_file(options.trace_file, missing)) {
+      continue;
+    }
+    return plan::InvalidField("--trace-file",
+                              absl::StrCat(options.trace_file, " is where ", output,
+                                           " goes, which has lines of its own; give another"));
   }
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 #include "server/plan_trace.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,9 +21,22 @@ namespace {
 constexpr std::chrono::milliseconds kInterval{100};
 constexpr mode_t kTraceMode = 0666;  // less the process' mask
 constexpr char kNoFile[] = "it is a FIFO or socket, no file";
+constexpr char kTaken[] = "another server writes to it";
 
 double Microseconds(CallTimes::Time::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
+}
+
+// Makes an old trace an empty one, which is this process' until it closes the file. The reason if
+// it cannot be, else null.
+const char* Empty(int fd) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0) return std::strerror(errno);
+  if (S_ISCHR(info.st_mode)) return nullptr;
+  if (!S_ISREG(info.st_mode)) return kNoFile;
+  // A file system without locks is no reason to have no trace.
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return kTaken;
+  return ftruncate(fd, 0) == 0 ? nullptr : std::strerror(errno);
 }
 
 std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(code); }
@@ -31,24 +45,19 @@ std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(co
 
 absl::StatusOr<std::shared_ptr<PlanTrace>> PlanTrace::Create(const std::string& path, Limits limits,
                                                              OnEnd on_end) {
-  const auto refuse = [&path](const char* reason) {
+  // Opening a FIFO would wait for a reader, and writing to it, too.
+  const int fd =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kTraceMode);
+  const char* reason = fd < 0 ? (errno == ENXIO ? kNoFile : std::strerror(errno)) : Empty(fd);
+  std::FILE* file = nullptr;
+  if (reason == nullptr) {
+    file = fdopen(fd, "w");
+    if (file == nullptr) reason = std::strerror(errno);
+  }
+  if (file == nullptr) {
+    if (fd >= 0) close(fd);
     return absl::FailedPreconditionError(
         absl::StrCat("trace-file: cannot write ", path, ": ", reason));
-  };
-  // Opening a FIFO would wait for a reader, and writing to it, too.
-  const int fd = open(path.c_str(),
-                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kTraceMode);
-  if (fd < 0) return refuse(errno == ENXIO ? kNoFile : std::strerror(errno));
-  struct stat info {};
-  if (fstat(fd, &info) != 0 || !(S_ISREG(info.st_mode) || S_ISCHR(info.st_mode))) {
-    close(fd);
-    return refuse(kNoFile);
-  }
-  std::FILE* file = fdopen(fd, "w");
-  if (file == nullptr) {
-    const char* reason = std::strerror(errno);
-    close(fd);
-    return refuse(reason);
   }
   return std::shared_ptr<PlanTrace>(new PlanTrace(path, file, limits, std::move(on_end)));
 }

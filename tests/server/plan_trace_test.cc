@@ -83,6 +83,15 @@ TEST_F(PlanTraceTest, NothingIsAnEmptyList) {
   EXPECT_EQ(Read(), nlohmann::json::array());
 }
 
+TEST_F(PlanTraceTest, ReplacesAnOldOneButNotOneThatIsBeingWritten) {
+  std::ofstream(path_) << std::string(10'000, 'x');
+  const auto trace = PlanTrace::Create(path_);
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_EQ(std::filesystem::file_size(path_), 0u);
+  EXPECT_THAT(PlanTrace::Create(path_), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                                 HasSubstr("another server writes to it")));
+}
+
 TEST_F(PlanTraceTest, KeepsToItsSizeAndSaysWhatItLeftOut) {
   std::atomic<int> ends = 0;
   std::shared_ptr<PlanTrace> trace =
