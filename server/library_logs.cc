@@ -28,11 +28,7 @@ class LimitedLog {
   explicit LimitedLog(const char* event) : event_(event) {}
 
   void Write(Severity severity, std::string_view file, int line, std::string_view message) {
-    std::optional<uint64_t> left_out;
-    {
-      MutexLock lock(mutex_);
-      left_out = limit_.Take();
-    }
+    const std::optional<uint64_t> left_out = limit_.Take();
     if (!left_out.has_value()) return;
     const std::string_view name = file.substr(file.rfind('/') + 1);
     Log(severity, event_,
@@ -43,8 +39,7 @@ class LimitedLog {
 
  private:
   const char* const event_;
-  Mutex mutex_;
-  LogLimit limit_ ABSL_GUARDED_BY(mutex_){kLinesASecond};
+  LogLimit limit_{kLinesASecond};
 };
 
 Severity Of(gpr_log_severity severity) {

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "server/mutex.h"
+
 namespace gdnplan::server {
 
-// Lets some lines of a kind through in each second. Not thread safe.
+// Lets some lines of a kind through in each second. Thread safe.
 class LogLimit {
  public:
   using Clock = std::chrono::steady_clock;
@@ -18,6 +20,7 @@ class LogLimit {
 
   // How many lines were left out since the last one; nothing: this one is left out, too.
   std::optional<uint64_t> Take(Clock::time_point now = Clock::now()) {
+    MutexLock lock(mutex_);
     if (now - second_ >= std::chrono::seconds(1)) {
       second_ = now;
       lines_ = 0;
@@ -34,9 +37,10 @@ class LogLimit {
 
  private:
   const int lines_a_second_;
-  Clock::time_point second_{};
-  int lines_ = 0;
-  uint64_t left_out_ = 0;
+  Mutex mutex_;
+  Clock::time_point second_ ABSL_GUARDED_BY(mutex_){};
+  int lines_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t left_out_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace gdnplan::server

@@ -3,7 +3,6 @@
 #include "server/plan_recorder.h"
 
 #include <new>
-#include <optional>
 
 #include "absl/strings/cord.h"
 #include "gdnplan/plan/status.h"
@@ -48,16 +47,14 @@ void PlanRecorder::Refused(const absl::Status& status, uint64_t session) {
   try {
     const auto field = status.GetPayload(plan::ToAbsl(plan::kFieldPayload));
     Refusal refusal{status.code(), field.has_value() ? WithoutIndices(std::string(*field)) : ""};
-    std::optional<uint64_t> left_out;
     {
       MutexLock lock(mutex_);
       if (refusals_.size() >= kMaxRefusals && refusals_.count(refusal) == 0) {
         refusal.field = "other";
       }
       ++refusals_[refusal];
-      left_out = refusals_told_.Take();
     }
-    if (on_refusal_ && left_out.has_value()) on_refusal_(status, session, *left_out);
+    if (on_refusal_) on_refusal_(status, session);
   } catch (const std::bad_alloc&) {
     // Where memory is short, refusals are many and one of them is not worth the process.
   }

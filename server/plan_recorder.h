@@ -16,7 +16,6 @@
 #include "absl/status/status.h"
 #include "server/call_record.h"
 #include "server/latency_histogram.h"
-#include "server/log_limit.h"
 #include "server/mutex.h"
 
 namespace gdnplan::server {
@@ -41,10 +40,9 @@ class PlanRecorder {
   void Record(const CallRecord& call);
   // A request that was refused, wherever it was; `session`: its number, 0 where there is none.
   void Refused(const absl::Status& status, uint64_t session = 0);
-  // Told of refusals, of some in each second; `left_out` is how many it was not told of since the
-  // last one. On any thread, perhaps under a session's lock: must not block. Before the first.
-  using OnRefusal =
-      std::function<void(const absl::Status& status, uint64_t session, uint64_t left_out)>;
+  // Told of every refusal, on any thread, perhaps under a session's lock: must not block. Before
+  // the first.
+  using OnRefusal = std::function<void(const absl::Status& status, uint64_t session)>;
   void SetOnRefusal(OnRefusal on_refusal) { on_refusal_ = std::move(on_refusal); }
   void DeviceFailed() { device_failures_.fetch_add(1, std::memory_order_relaxed); }
   // A follower did not take a plan in time.
@@ -71,8 +69,6 @@ class PlanRecorder {
   // Of fields there is a number; more than this would be somebody's invention.
   static constexpr size_t kMaxRefusals = 256;
 
-  static constexpr int kToldASecond = 10;
-
   void RecordStage(Stage stage, CallTimes::Time from, CallTimes::Time to);
 
   std::shared_ptr<PlanTrace> trace_;
@@ -83,7 +79,6 @@ class PlanRecorder {
   OnRefusal on_refusal_;
   mutable Mutex mutex_;
   Refusals refusals_ ABSL_GUARDED_BY(mutex_);
-  LogLimit refusals_told_ ABSL_GUARDED_BY(mutex_){kToldASecond};
 };
 
 }  // namespace gdnplan::server

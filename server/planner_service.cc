@@ -10,7 +10,6 @@
 #include "gdnplan/plan/status.h"
 #include "server/cuda_devices.h"
 #include "server/describe.h"
-#include "server/log.h"
 #include "server/out_of_memory.h"
 #include "server/session_options.h"
 #include "server/version.h"
@@ -53,7 +52,7 @@ typename Call::Method PlannerService::Make(RequestMethod request, Handler handle
           .handle =
               [this, handler, work](Call& call) {
                 const auto finish = [this, &call](const absl::Status& status) {
-                  if (!status.ok()) registry_.recorder().Refused(status);
+                  if (!status.ok()) Refused(status);
                   call.Finish(status);
                 };
                 const auto run = [handler, finish, &call] {
@@ -68,7 +67,8 @@ typename Call::Method PlannerService::Make(RequestMethod request, Handler handle
                 if (!queued.ok()) finish(queued);
               },
           .over = nullptr,
-          .tokens = options_.tokens};
+          .tokens = options_.tokens,
+          .refused = [this](const absl::Status& status) { Refused(status); }};
 }
 
 template <typename Call, typename RequestMethod>
@@ -76,7 +76,8 @@ typename Call::Method PlannerService::MakeSubmitted(RequestMethod request) {
   return {.request = Requester<Call>(request),
           .handle = [this](Call& call) { call.state().submission.Start(call, registry_); },
           .over = nullptr,
-          .tokens = options_.tokens};
+          .tokens = options_.tokens,
+          .refused = [this](const absl::Status& status) { Refused(status); }};
 }
 
 PlannerService::OpenCall::Method PlannerService::MakeOpen() {
@@ -91,8 +92,10 @@ PlannerService::OpenCall::Method PlannerService::MakeOpen() {
   return method;
 }
 
-PlannerService::PlannerService(SessionRegistry& registry, const ServiceOptions& options)
+PlannerService::PlannerService(SessionRegistry& registry, SessionLog& log,
+                               const ServiceOptions& options)
     : registry_(registry),
+      log_(log),
       options_(options),
       streams_(service_, registry, options.streams, options.tokens),
       info_(Make<InfoCall>(
@@ -183,12 +186,7 @@ absl::Status PlannerService::Open(OpenCall& call) {
                            registry_.Open(std::move(options), devices));
   call.state() = session->id();
   Describe(*session, registry_.boot(), *call.response().mutable_session());
-  Log(Severity::kInfo, "session opened",
-      {{"session", session->number()},
-       {"name", session->options().name},
-       {"slots", session->layout().num_slots},
-       {"slot_bytes", session->layout().slot_stride},
-       {"devices", session->arenas().size()}});
+  log_.Opened(*session);
   return absl::OkStatus();
 }
 
@@ -217,8 +215,7 @@ absl::Status PlannerService::Detach(const v1::DetachSessionRequest& request) {
 absl::Status PlannerService::Close(const std::string& id) {
   GDNPLAN_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, registry_.Find(id));
   GDNPLAN_RETURN_IF_ERROR(registry_.Close(id));
-  Log(Severity::kInfo, "session closed",
-      {{"session", session->number()}, {"plans", session->statistics().num_plans}});
+  log_.Closed(*session);
   return absl::OkStatus();
 }
 

@@ -14,6 +14,7 @@
 #include "server/rpc/poll_mode.h"
 #include "server/rpc/stream_host.h"
 #include "server/rpc/unary_call.h"
+#include "server/session_log.h"
 #include "server/session_registry.h"
 #include "server/submission.h"
 #include "server/work_queue.h"
@@ -32,8 +33,8 @@ struct ServiceOptions {
 // service's own, and calls that wait are the sessions' business.
 class PlannerService {
  public:
-  // The registry must outlive the service, and the service its completion threads.
-  PlannerService(SessionRegistry& registry, const ServiceOptions& options);
+  // Registry and log must outlive the service, and the service its completion threads.
+  PlannerService(SessionRegistry& registry, SessionLog& log, const ServiceOptions& options);
 
   grpc::Service& service() { return service_; }
   // Answers from now on. The first thread accepts; it and the others carry streams.
@@ -94,8 +95,10 @@ class PlannerService {
   absl::Status Detach(const v1::DetachSessionRequest& request);
   absl::Status Close(const std::string& id);
   absl::Status Heartbeat(const v1::HeartbeatRequest& request, v1::HeartbeatResponse& response);
+  void Refused(const absl::Status& status) { registry_.recorder().Refused(status); }
 
   SessionRegistry& registry_;
+  SessionLog& log_;
   const ServiceOptions options_;
   Service service_;
   StreamHost streams_;

@@ -59,21 +59,6 @@ int RpcThreads(const ServerOptions& options) {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 4, 1, 4);
 }
 
-void LogRefusal(const absl::Status& status, uint64_t session, uint64_t left_out) {
-  Log(Severity::kWarn, "request refused",
-      {{"session", session},
-       {"code", absl::StatusCodeToString(status.code())},
-       {"reason", std::string(status.message())},
-       {"left_out", left_out}});
-}
-
-void LogLapse(const Session& session) {
-  Log(Severity::kWarn, "session ended, for its owner gave no sign",
-      {{"session", session.number()},
-       {"name", session.options().name},
-       {"plans", session.statistics().num_plans}});
-}
-
 // Who can open it shares /dev/shm with this server.
 absl::StatusOr<SharedMemory> MakeProbe(const Boot& boot) {
   const std::string& text = boot.hex();
@@ -114,7 +99,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   GDNPLAN_RETURN_IF_ERROR(server->StartWatching(options));
   GDNPLAN_RETURN_IF_ERROR(server->Listen(options));
   server->health_.SetServing(true);
-  server->registry_.recorder().SetOnRefusal(LogRefusal);
+  server->registry_.recorder().SetOnRefusal(
+      [log = &server->session_log_](const absl::Status& status, uint64_t session) {
+        log->Refused(status, session);
+      });
   server->registry_.fatal_error().SetHandler(
       [raw = server.get(), handler = options.on_fatal_error](const absl::Status& error) {
         raw->health_.SetServing(false);
@@ -127,12 +115,14 @@ Server::Server(const ServerOptions& options, std::unique_ptr<TokenFile> tokens, 
                std::shared_ptr<Boot> boot, Session::Devices devices)
     : tokens_(std::move(tokens)),
       probe_(std::move(probe)),
-      registry_(std::move(boot), std::move(devices), options.limits, options.lease, LogLapse),
-      service_(registry_, {.max_message_bytes = static_cast<uint32_t>(options.max_message_bytes),
-                           .host_page_probe = probe_->name(),
-                           .poll = options.poll,
-                           .streams = options.streams,
-                           .tokens = tokens_.get()}),
+      registry_(std::move(boot), std::move(devices), options.limits, options.lease,
+                [this](const Session& session) { session_log_.Lapsed(session); }),
+      service_(registry_, session_log_,
+               {.max_message_bytes = static_cast<uint32_t>(options.max_message_bytes),
+                .host_page_probe = probe_->name(),
+                .poll = options.poll,
+                .streams = options.streams,
+                .tokens = tokens_.get()}),
       health_({std::string(v1::Planner::service_full_name())}) {}
 
 Server::~Server() {

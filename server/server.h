@@ -21,6 +21,7 @@
 #include "server/rpc/connections.h"
 #include "server/rpc/health_service.h"
 #include "server/rpc/poll_mode.h"
+#include "server/session_log.h"
 #include "server/session_registry.h"
 #include "server/shared_memory.h"
 #include "server/token_file.h"
@@ -87,6 +88,7 @@ class Server {
 
   const std::unique_ptr<TokenFile> tokens_;  // none: calls need none
   std::optional<SharedMemory> probe_;        // holds the boot id; until Shutdown
+  SessionLog session_log_;
   SessionRegistry registry_;
   PlannerService service_;
   HealthService health_;

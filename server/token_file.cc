@@ -44,7 +44,6 @@ absl::Status TokenFile::Check(std::string_view authorization) const {
     }
   }
   if (known) return absl::OkStatus();
-  num_refused_.fetch_add(1, std::memory_order_relaxed);
   return absl::UnauthenticatedError("this server asks for a token, and the call has no valid one");
 }
 
@@ -59,12 +58,6 @@ void TokenFile::Run() {
 }
 
 void TokenFile::Look() {
-  const uint64_t refused = num_refused_.load(std::memory_order_relaxed);
-  if (refused != num_reported_) {
-    Log(Severity::kWarn, "calls refused, for they had no valid token",
-        {{"calls", refused - num_reported_}, {"refused_so_far", refused}});
-    num_reported_ = refused;
-  }
   auto read = reader_.ReadIfChanged();
   if (!read.has_value()) return;
   absl::StatusOr<std::vector<std::string>>& tokens = *read;

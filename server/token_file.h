@@ -3,8 +3,6 @@
 // The tokens that a server takes from its callers.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,9 +33,7 @@ class TokenFile {
   void Run();
   void Look();
 
-  wire::TokenReader reader_;  // the thread's, as is the next
-  uint64_t num_reported_ = 0;
-  mutable std::atomic<uint64_t> num_refused_ = 0;
+  wire::TokenReader reader_;  // the thread's
   mutable Mutex mutex_;
   CondVar wake_;
   std::vector<std::string> tokens_ ABSL_GUARDED_BY(mutex_);

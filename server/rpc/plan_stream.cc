@@ -37,6 +37,7 @@ void PlanStream::OnStart() {
   // In this order, for the next one's thread depends on this one's.
   absl::Status added = CheckToken(host_.tokens());
   if (added.ok()) added = host_.Add(*this);
+  if (!added.ok()) host_.registry().recorder().Refused(added);
   Post(host_, acceptor_);
   MutexLock lock(mutex_);
   if (!added.ok()) {
@@ -105,8 +106,10 @@ void PlanStream::Submit(Item& item) {
     if (Deserialize(item.request_bytes, item.request)) return absl::OkStatus();
     return absl::InvalidArgumentError("request: its bytes are no PlanStreamRequest");
   });
-  // Whose tag it has, nobody knows.
-  if (!parsed.ok()) return Refuse(parsed);
+  if (!parsed.ok()) {
+    host_.registry().recorder().Refused(parsed);
+    return Refuse(parsed);  // whose tag it has, nobody knows
+  }
   const absl::Status found =
       CatchOutOfMemory([&] { return TakeSession(item.request.session_id()); });
   if (!found.ok()) {

@@ -22,6 +22,7 @@ void PlanWatch::OnStart() {
   Post(host_, acceptor_);
   const absl::Status begun = CatchOutOfMemory([this] { return Begin(); });
   if (begun.ok()) return;
+  host_.registry().recorder().Refused(begun);
   MutexLock lock(mutex_);
   if (!std::exchange(ended_, true)) end_ = begun;
   writing_ = false;

@@ -29,6 +29,8 @@ class UnaryCall final : public RpcCall {
     std::function<void(UnaryCall&)> over;
     // That its calls need; none: they need none.
     const TokenFile* tokens = nullptr;
+    // Told of a call that has none of them.
+    std::function<void(const absl::Status&)> refused;
   };
 
   // Waits for an RPC from now on, and for another one when it came.
@@ -62,7 +64,10 @@ class UnaryCall final : public RpcCall {
     Post(method_, thread());
     BeginOperation();  // Finish
     const absl::Status admitted = CheckToken(method_.tokens);
-    if (!admitted.ok()) return Finish(admitted);
+    if (!admitted.ok()) {
+      method_.refused(admitted);
+      return Finish(admitted);
+    }
     method_.handle(*this);
   }
   void OnFinished(bool /*ok*/) { EndOperation(); }

@@ -207,6 +207,9 @@ TEST_F(AccessTest, SoDoStreamsAndPlansButNotHealth) {
       EXPECT_EQ(ToAbsl(watch->Finish()).code(), expected);
     }
   }
+  const server::PlanRecorder::Refusals expected = {{{absl::StatusCode::kUnauthenticated, ""}, 3},
+                                                   {{absl::StatusCode::kNotFound, ""}, 3}};
+  EXPECT_EQ(server_->registry().recorder().refusals(), expected);
 }
 
 TEST_F(AccessTest, TokensAreReadAgain) {

@@ -14,12 +14,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <thread>
 
 #include "server/cuda_devices.h"
-#include "tests/server/service_testing.h"
+#include "tests/server/main_testing.h"
 #include "tests/server/session_testing.h"
 #include "tests/testing/certificates.h"
 #include "tests/testing/notify_socket.h"
@@ -32,38 +30,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-class MainTest : public ::testing::Test {
- protected:
-  MainTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gdnplan-XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
-    address_ = "unix:" + (root_ / "run" / "x.sock").string();
-  }
-  ~MainTest() override { std::filesystem::remove_all(root_); }
-
-  std::vector<std::string> Command(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> command = {GDNPLAN_SERVER, "--listen=" + address_, "--device=host"};
-    command.insert(command.end(), more.begin(), more.end());
-    return command;
-  }
-  std::string Line() const {
-    return "gdnplan-server 0.1.0 serving on " + address_ + ", devices: host";
-  }
-  ServiceClient Client() const {
-    return ServiceClient(grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
-  }
-  // The memory of a session opened on the running server.
-  server::MemoryHandle OpenSession() const {
-    const auto session = Client().Open(SampleRequest());
-    EXPECT_THAT(session, IsOk());
-    return server::PosixSharedMemoryHandle{
-        session->arenas(0).memory().posix_shared_memory().name()};
-  }
-
-  std::filesystem::path root_;
-  std::string address_;
-};
 
 TEST_F(MainTest, ServesUntilASignal) {
   for (const int signal : {SIGTERM, SIGINT}) {
@@ -137,22 +103,6 @@ TEST_F(MainTest, EndsThoughAClientTakesNothingAnyMore) {
   queue.Shutdown();
   while (queue.Next(&tag, &ok)) {
   }
-}
-
-TEST_F(MainTest, ALogThatNobodyReadsStopsNothing) {
-  Process server(Command());  // its standard error is a pipe that this test does not read
-  ASSERT_EQ(server.ReadLine(), Line());
-  ServiceClient client = Client();
-  v1::OpenSessionRequest request = SampleRequest();
-  request.set_name(std::string(128, 'n'));
-  // More than a pipe holds.
-  for (int i = 0; i < 400; ++i) {
-    const auto session = client.Open(request);
-    ASSERT_THAT(session, IsOk());
-    ASSERT_THAT(client.Close(session->session_id()), IsOk());
-  }
-  server.Signal(SIGTERM);
-  EXPECT_EQ(server.Wait(), 0);
 }
 
 TEST_F(MainTest, PlansInFlightFinish) {
@@ -364,104 +314,6 @@ TEST_F(MainTest, RefusesUsersThatAreNotAllowed) {
   server.Signal(SIGTERM);
   EXPECT_EQ(server.Wait(), 0);
   EXPECT_THAT(server.ErrorOutput(), HasSubstr("uid=12346"));
-}
-
-TEST_F(MainTest, LogsObjectsWithWhatClientsCaused) {
-  Process server(Command({"--log-format=json"}));
-  ASSERT_EQ(server.ReadLine(), Line());
-  ServiceClient client(grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
-  v1::OpenSessionRequest request = SampleRequest();
-  request.set_name("a \"name\"\n");
-  const auto session = client.Open(request);
-  ASSERT_THAT(session, IsOk());
-  json::OwnedBatch bad = SampleBatch();
-  bad.seq_lens[0] = 1;
-  EXPECT_FALSE(client.Plan(session->session_id(), bad).ok());
-  EXPECT_THAT(client.Close(session->session_id()), IsOk());
-  server.Signal(SIGTERM);
-  EXPECT_EQ(server.Wait(), 0);
-  std::istringstream lines(server.ErrorOutput());
-  std::vector<nlohmann::json> events;
-  for (std::string line; std::getline(lines, line);) events.push_back(nlohmann::json::parse(line));
-  ASSERT_EQ(events.size(), 4u);
-  EXPECT_EQ(events[0]["event"], "session opened");
-  EXPECT_EQ(events[0]["level"], "info");
-  EXPECT_EQ(events[0]["session"], 1);
-  EXPECT_EQ(events[0]["name"], "a \"name\"\n");
-  EXPECT_EQ(events[1]["event"], "request refused");
-  EXPECT_EQ(events[1]["level"], "warning");
-  EXPECT_EQ(events[1]["session"], 1);
-  EXPECT_EQ(events[1]["code"], "INVALID_ARGUMENT");
-  EXPECT_THAT(events[1]["reason"].get<std::string>(), HasSubstr("seq_lens[0]"));
-  EXPECT_EQ(events[2]["event"], "session closed");
-  EXPECT_EQ(events[3]["event"], "shutting down");
-}
-
-// Protobuf would write to standard error itself.
-TEST_F(MainTest, WhatLibrariesSayOfAClientIsInTheLogAndLimited) {
-  constexpr int kCalls = 40;
-  Process server(Command({"--log-format=json"}));
-  ASSERT_EQ(server.ReadLine(), Line());
-  ServiceClient client = Client();
-  v1::OpenSessionRequest request = SampleRequest();
-  request.set_name("\xff\xfe");
-  for (int i = 0; i < kCalls; ++i) EXPECT_FALSE(client.Open(request).ok());
-  server.Signal(SIGTERM);
-  EXPECT_EQ(server.Wait(), 0);
-  std::istringstream lines(server.ErrorOutput());
-  int64_t told = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const nlohmann::json event = nlohmann::json::parse(line, nullptr, false);
-    ASSERT_TRUE(event.is_object()) << line;
-    if (event["event"] != "Protobuf") continue;
-    EXPECT_EQ(event["level"], "error");
-    EXPECT_THAT(event["reason"].get<std::string>(), HasSubstr("OpenSessionRequest.name"));
-    told += 1 + event["left_out"].get<int64_t>();
-  }
-  EXPECT_GE(told, 1);
-  EXPECT_LE(told, kCalls);
-}
-
-TEST_F(MainTest, ATraceIsNotWrittenOverWhatIsRead) {
-  const std::string path = (root_ / "file").string();
-  const std::string link = (root_ / "link").string();
-  std::ofstream(path) << "drain = 1\n";
-  std::filesystem::create_symlink(path, link);
-  for (const std::string flag : {"--config", "--token-file", "--tls-client-ca"}) {
-    Process server(Command({flag + "=" + path, "--trace-file=" + link}));
-    EXPECT_EQ(server.Wait(), 2) << flag;
-    EXPECT_THAT(server.ErrorOutput(),
-                HasSubstr("--trace-file: " + link + " is the file of " + flag));
-    EXPECT_EQ(std::filesystem::file_size(path), 10u);
-  }
-}
-
-// Whoever opens one waits for its other end.
-TEST_F(MainTest, FifosAreNoFiles) {
-  const std::string path = (root_ / "fifo").string();
-  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  for (const std::string flag : {"--token-file", "--trace-file"}) {
-    Process server(Command({flag + "=" + path}));
-    EXPECT_EQ(server.Wait(), 1) << flag;
-    EXPECT_THAT(server.ErrorOutput(), HasSubstr(path + ": it is "));
-  }
-}
-
-TEST_F(MainTest, SaysThatATraceCannotBeWrittenAnyMore) {
-  Process server(Command({"--trace-file=/dev/full"}));
-  ASSERT_EQ(server.ReadLine(), Line());
-  ServiceClient client = Client();
-  const auto session = client.Open(SampleRequest());
-  ASSERT_THAT(session, IsOk());
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_THAT(client.Plan(session->session_id(), SampleBatch()), IsOk());
-  }
-  server.Signal(SIGTERM);
-  EXPECT_EQ(server.Wait(), 0);
-  const std::string errors = server.ErrorOutput();
-  const std::string told = "cannot write /dev/full: No space left on device";
-  EXPECT_THAT(errors, HasSubstr(told));
-  EXPECT_EQ(errors.find(told), errors.rfind(told)) << errors;
 }
 
 // As PID 1 of a container; without the GPU that it asks for it comes no further.
