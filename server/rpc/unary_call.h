@@ -30,7 +30,7 @@ class UnaryCall final : public RpcCall {
     // That its calls need; none: they need none.
     const TokenFile* tokens = nullptr;
     // Told of a call that has none of them.
-    std::function<void(const absl::Status&)> refused;
+    std::function<void(const absl::Status&)> refused = nullptr;
   };
 
   // Waits for an RPC from now on, and for another one when it came.
