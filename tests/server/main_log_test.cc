@@ -102,7 +102,7 @@ TEST_F(MainLogTest, SessionsThatComeAndGoDoNotFillTheLog) {
     ASSERT_THAT(session, IsOk());
     ASSERT_THAT(client.Close(session->session_id()), IsOk());
   }
-  const auto seconds =
+  const auto elapsed =
       std::chrono::ceil<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
   server.Signal(SIGTERM);
   EXPECT_EQ(server.Wait(), 0);
@@ -111,7 +111,7 @@ TEST_F(MainLogTest, SessionsThatComeAndGoDoNotFillTheLog) {
   for (std::string line; std::getline(lines, line);) ++told[nlohmann::json::parse(line)["event"]];
   for (const char* event : {"session opened", "session closed"}) {
     EXPECT_GE(told[event], 20) << event;
-    EXPECT_LE(told[event], 20 * (seconds.count() + 1)) << event;
+    EXPECT_LE(told[event], 20 * (elapsed.count() + 1)) << event;
   }
 }
 
