@@ -67,6 +67,15 @@ CLI::Option* Named(CLI::App& app, const std::string& argument) {
              : nullptr;
 }
 
+// What the option that the argument at `i` names is given, there or in the next one; nothing: the
+// parser says that it is missing.
+std::optional<std::string> ValueAt(const std::vector<std::string>& arguments, size_t i) {
+  const size_t equals = arguments[i].find('=');
+  if (equals != std::string::npos) return arguments[i].substr(equals + 1);
+  if (i + 1 < arguments.size()) return arguments[i + 1];
+  return std::nullopt;
+}
+
 }  // namespace
 
 Settings::Settings(CLI::App& app, const char* config_variable) : app_(app) {
@@ -131,11 +140,7 @@ void Settings::NoteFlags(const Arguments& arguments) {
 
 std::string Settings::ConfigPath(const Arguments& arguments) const {
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (Named(app_, arguments[i]) != config_) continue;
-    const size_t equals = arguments[i].find('=');
-    if (equals != std::string::npos) return arguments[i].substr(equals + 1);
-    // Where it is missing, the parser says so.
-    return i + 1 < arguments.size() ? arguments[i + 1] : "";
+    if (Named(app_, arguments[i]) == config_) return ValueAt(arguments, i).value_or("");
   }
   return FromEnvironment(config_->get_envname());
 }
@@ -208,12 +213,10 @@ absl::Status Settings::CheckLists(const Arguments& arguments) const {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const CLI::Option* option = Named(app_, arguments[i]);
     if (option == nullptr || option->get_delimiter() == '\0') continue;
-    const size_t equals = arguments[i].find('=');
-    const bool apart = equals == std::string::npos;
-    if (apart && i + 1 == arguments.size()) continue;  // the parser says so
-    const std::string value = apart ? arguments[i + 1] : arguments[i].substr(equals + 1);
-    if (value.find_first_not_of(option->get_delimiter()) != std::string::npos) continue;
-    return Blame(absl::StrCat("--", Name(*option), ": needs a value (got ", value, ")"));
+    const std::optional<std::string> value = ValueAt(arguments, i);
+    if (!value.has_value()) continue;
+    if (value->find_first_not_of(option->get_delimiter()) != std::string::npos) continue;
+    return Blame(absl::StrCat("--", Name(*option), ": needs a value (got ", *value, ")"));
   }
   return absl::OkStatus();
 }
