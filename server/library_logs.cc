@@ -14,7 +14,6 @@
 #include "gdnplan/plan/status.h"
 #include "server/log.h"
 #include "server/log_limit.h"
-#include "server/mutex.h"
 
 namespace gdnplan::server {
 namespace {

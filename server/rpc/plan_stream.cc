@@ -88,6 +88,7 @@ void PlanStream::OnRead(bool ok) {
 }
 
 void PlanStream::Refuse(const absl::Status& reason) {
+  host_.registry().recorder().Refused(reason);
   Stop(reason);
   MutexLock lock(mutex_);
   --next_;
@@ -106,10 +107,8 @@ void PlanStream::Submit(Item& item) {
     if (Deserialize(item.request_bytes, item.request)) return absl::OkStatus();
     return absl::InvalidArgumentError("request: its bytes are no PlanStreamRequest");
   });
-  if (!parsed.ok()) {
-    host_.registry().recorder().Refused(parsed);
-    return Refuse(parsed);  // whose tag it has, nobody knows
-  }
+  // Whose tag it has, nobody knows.
+  if (!parsed.ok()) return Refuse(parsed);
   const absl::Status found =
       CatchOutOfMemory([&] { return TakeSession(item.request.session_id()); });
   if (!found.ok()) {
