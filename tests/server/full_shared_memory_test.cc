@@ -3,7 +3,6 @@
 // The program where /dev/shm is full: a mount of its own, of a few MiB.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/server/service_testing.h"
+#include "tests/server/main_testing.h"
 #include "tests/testing/process.h"
 #include "tests/testing/sample_batch.h"
 #include "tests/testing/status_matchers.h"
@@ -22,21 +21,20 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-class FullSharedMemoryTest : public ::testing::Test {
+class FullSharedMemoryTest : public MainTest {
  protected:
-  FullSharedMemoryTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gdnplan-XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
-    address_ = "unix:" + (root_ / "run" / "x.sock").string();
-  }
-  ~FullSharedMemoryTest() override { std::filesystem::remove_all(root_); }
-
   // Skips where this process may not mount.
   void Start() {
-    server_.emplace(
-        std::vector<std::string>{"/usr/bin/unshare", "--map-root-user", "--mount", "/bin/sh", "-c",
-                                 "mount -t tmpfs -o size=9m tmpfs /dev/shm && exec \"$@\"", "sh",
-                                 GDNPLAN_SERVER, "--listen=" + address_, "--device=host"});
+    std::vector<std::string> command = {"/usr/bin/unshare",
+                                        "--map-root-user",
+                                        "--mount",
+                                        "/bin/sh",
+                                        "-c",
+                                        "mount -t tmpfs -o size=9m tmpfs /dev/shm && exec \"$@\"",
+                                        "sh"};
+    const std::vector<std::string> program = Command();
+    command.insert(command.end(), program.begin(), program.end());
+    server_.emplace(command);
     if (!server_->ReadLine().empty()) return;
     server_->Wait();
     const std::string errors = server_->ErrorOutput();
@@ -44,9 +42,6 @@ class FullSharedMemoryTest : public ::testing::Test {
       FAIL() << errors;
     }
     GTEST_SKIP() << "no mount namespaces here: " << errors;
-  }
-  ServiceClient Client() const {
-    return ServiceClient(grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
   }
   // Somebody else's file takes what is left.
   std::filesystem::path Fill() const {
@@ -59,8 +54,6 @@ class FullSharedMemoryTest : public ::testing::Test {
     return path;
   }
 
-  std::filesystem::path root_;
-  std::string address_;
   std::optional<Process> server_;
 };
 

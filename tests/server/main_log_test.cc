@@ -92,7 +92,7 @@ TEST_F(MainLogTest, LogsObjectsWithWhatClientsCaused) {
 }
 
 TEST_F(MainLogTest, SessionsThatComeAndGoDoNotFillTheLog) {
-  constexpr int kSessions = 200;
+  constexpr int kSessions = 200;  // and as many refusals
   Process server(Command({"--log-format=json"}));
   ASSERT_EQ(server.ReadLine(), Line());
   ServiceClient client = Client();
@@ -101,6 +101,7 @@ TEST_F(MainLogTest, SessionsThatComeAndGoDoNotFillTheLog) {
     const auto session = client.Open(SampleRequest());
     ASSERT_THAT(session, IsOk());
     ASSERT_THAT(client.Close(session->session_id()), IsOk());
+    ASSERT_FALSE(client.Plan(session->session_id(), SampleBatch()).ok());
   }
   const auto elapsed =
       std::chrono::ceil<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
@@ -109,7 +110,7 @@ TEST_F(MainLogTest, SessionsThatComeAndGoDoNotFillTheLog) {
   std::istringstream lines(server.ErrorOutput());
   std::map<std::string, int64_t> told;
   for (std::string line; std::getline(lines, line);) ++told[nlohmann::json::parse(line)["event"]];
-  for (const char* event : {"session opened", "session closed"}) {
+  for (const char* event : {"session opened", "session closed", "request refused"}) {
     EXPECT_GE(told[event], 20) << event;
     EXPECT_LE(told[event], 20 * (elapsed.count() + 1)) << event;
   }
