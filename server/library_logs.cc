@@ -5,8 +5,6 @@
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,13 +25,9 @@ class LimitedLog {
   explicit LimitedLog(const char* event) : event_(event) {}
 
   void Write(Severity severity, std::string_view file, int line, std::string_view message) {
-    const std::optional<uint64_t> left_out = limit_.Take();
-    if (!left_out.has_value()) return;
     const std::string_view name = file.substr(file.rfind('/') + 1);
-    Log(severity, event_,
-        {{"reason", message},
-         {"source", absl::StrCat(plan::ToAbsl(name), ":", line)},
-         {"left_out", *left_out}});
+    Log(severity, limit_, event_,
+        {{"reason", message}, {"source", absl::StrCat(plan::ToAbsl(name), ":", line)}});
   }
 
  private:

@@ -47,6 +47,11 @@ std::string Quoted(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+void Write(Severity severity, const std::string& line) {
+  // As an argument: the line is no format.
+  Logger()->log(Level(severity), "{}", line);
+}
+
 std::string Shown(const LogField& field) {
   if (const auto* number = std::get_if<int64_t>(&field.value)) return std::to_string(*number);
   return Quoted(std::get<std::string>(field.value));
@@ -55,17 +60,19 @@ std::string Shown(const LogField& field) {
 }  // namespace
 
 std::string FormatEvent(LogFormat format, std::string_view event,
-                        std::initializer_list<LogField> fields) {
+                        std::initializer_list<LogField> fields, uint64_t left_out) {
   std::string line = format == LogFormat::kJson ? "\"event\":" + Quoted(event) : std::string(event);
   const char* separator = ": ";
-  for (const LogField& field : fields) {
+  const auto append = [&](const LogField& field) {
     if (format == LogFormat::kJson) {
       absl::StrAppend(&line, ",\"", field.name, "\":", Shown(field));
     } else {
       absl::StrAppend(&line, separator, field.name, "=", Shown(field));
       separator = " ";
     }
-  }
+  };
+  for (const LogField& field : fields) append(field);
+  if (left_out > 0) append({"left_out", left_out});
   return line;
 }
 
@@ -89,8 +96,15 @@ bool Logs(Severity severity) { return Logger()->should_log(Level(severity)); }
 
 void Log(Severity severity, std::string_view event, std::initializer_list<LogField> fields) {
   if (!Logs(severity)) return;
-  // As an argument: the line is no format.
-  Logger()->log(Level(severity), "{}", FormatEvent(format_now, event, fields));
+  Write(severity, FormatEvent(format_now, event, fields));
+}
+
+void Log(Severity severity, LogLimit& limit, std::string_view event,
+         std::initializer_list<LogField> fields) {
+  if (!Logs(severity)) return;
+  if (const auto left_out = limit.Take()) {
+    Write(severity, FormatEvent(format_now, event, fields, *left_out));
+  }
 }
 
 }  // namespace gdnplan::server

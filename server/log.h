@@ -10,6 +10,8 @@
 #include <string_view>
 #include <variant>
 
+#include "server/log_limit.h"
+
 namespace gdnplan::server {
 
 enum class LogFormat : uint8_t { kText, kJson };
@@ -37,11 +39,15 @@ void StopLog();
 // {"time":"2026-01-01T00:00:00.000Z","level":"info","event":"session
 // opened","session":3,"name":"a"}. Thread safe, and does not block.
 void Log(Severity severity, std::string_view event, std::initializer_list<LogField> fields = {});
+// One of a kind that clients or libraries cause again and again: written if `limit` has room, and
+// then says how many before it had none, in a last field `left_out`.
+void Log(Severity severity, LogLimit& limit, std::string_view event,
+         std::initializer_list<LogField> fields);
 // Whether such an event would be written.
 bool Logs(Severity severity);
 
-// What one event looks like without time and level.
+// What one event looks like without time and level. `left_out`: 0 is not shown.
 std::string FormatEvent(LogFormat format, std::string_view event,
-                        std::initializer_list<LogField> fields);
+                        std::initializer_list<LogField> fields, uint64_t left_out = 0);
 
 }  // namespace gdnplan::server

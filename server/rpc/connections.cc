@@ -77,23 +77,18 @@ void Connections::Stop() {
 void Connections::OnAccepted(const Peer& peer, int fd) {
   HandOver(*from_unix_, fd);
   if (!Logs(Severity::kDebug)) return;
-  if (const auto left_out = accepted_limit_.Take()) {
-    Log(Severity::kDebug, "process connected",
-        {{"pid", peer.pid}, {"uid", peer.uid}, {"gid", peer.gid}, {"left_out", *left_out}});
-  }
+  Log(Severity::kDebug, accepted_limit_, "process connected",
+      {{"pid", peer.pid}, {"uid", peer.uid}, {"gid", peer.gid}});
 }
 
 void Connections::OnRefused(const Peer& peer) {
-  ++num_refused_;
-  if (!refused_limit_.Take().has_value()) return;
-  Log(Severity::kWarn, "connection refused, for --allow-uid does not name its user",
-      {{"pid", peer.pid}, {"uid", peer.uid}, {"gid", peer.gid}, {"refused_so_far", num_refused_}});
+  Log(Severity::kWarn, refused_limit_, "connection refused, for --allow-uid does not name its user",
+      {{"pid", peer.pid}, {"uid", peer.uid}, {"gid", peer.gid}});
 }
 
 void Connections::OnHeldUp(const std::string& why) {
-  if (!held_up_limit_.Take().has_value()) return;
-  Log(Severity::kWarn, "cannot accept connections; they wait, and it is tried again",
-      {{"reason", why}});
+  Log(Severity::kWarn, held_up_limit_,
+      "cannot accept connections; they wait, and it is tried again", {{"reason", why}});
 }
 
 }  // namespace gdnplan::server

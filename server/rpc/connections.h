@@ -43,7 +43,6 @@ class Connections {
   LogLimit accepted_limit_{10};
   LogLimit refused_limit_{10};
   LogLimit held_up_limit_{1};
-  uint64_t num_refused_ = 0;
   std::unique_ptr<Acceptor> acceptor_;  // last: its thread uses the others
 };
 

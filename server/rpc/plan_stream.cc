@@ -118,7 +118,7 @@ void PlanStream::Submit(Item& item) {
   }
   const absl::Status taken = CatchOutOfMemory([&] { return item.Take(item.request); });
   if (!taken.ok()) {
-    host_.registry().recorder().Refused(taken);
+    host_.registry().recorder().Refused(taken, session_->number());
     return Answer(item, taken);
   }
   BeginOperation();  // until Done

@@ -22,7 +22,7 @@ void PlanWatch::OnStart() {
   Post(host_, acceptor_);
   const absl::Status begun = CatchOutOfMemory([this] { return Begin(); });
   if (begun.ok()) return;
-  host_.registry().recorder().Refused(begun);
+  host_.registry().recorder().Refused(begun, session_ == nullptr ? 0 : session_->number());
   MutexLock lock(mutex_);
   if (!std::exchange(ended_, true)) end_ = begun;
   writing_ = false;

@@ -8,8 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -25,23 +23,6 @@ std::string ReadFile(const std::string& path) {
 }
 
 }  // namespace
-
-TemporaryDirectory::TemporaryDirectory() {
-  std::string name = (std::filesystem::temp_directory_path() / "gdnplan-test-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) std::abort();
-  path_ = name;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string TemporaryDirectory::Write(const std::string& name, const std::string& content) const {
-  const std::string path = path_ + "/" + name;
-  std::ofstream(path, std::ios::binary) << content;
-  return path;
-}
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::string& input) {
   const std::string stdin_path = directory_.Write("stdin", input);

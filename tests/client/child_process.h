@@ -10,24 +10,9 @@
 #include <vector>
 
 #include "tests/testing/process.h"
+#include "tests/testing/temporary_directory.h"
 
 namespace gdnplan::test {
-
-// A directory of its own, removed with the object.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory();
-
-  const std::string& path() const { return path_; }
-  // Writes a file and returns its path.
-  std::string Write(const std::string& name, const std::string& content) const;
-
- private:
-  std::string path_;
-};
 
 // A running program. Its streams are files; the destructor kills it.
 class ChildProcess {

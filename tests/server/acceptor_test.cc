@@ -16,6 +16,7 @@
 
 #include "server/mutex.h"
 #include "tests/testing/status_matchers.h"
+#include "tests/testing/temporary_directory.h"
 
 namespace gdnplan::test {
 namespace {
@@ -31,15 +32,7 @@ constexpr uid_t kNobody = 65534;
 
 class AcceptorTest : public ::testing::Test {
  protected:
-  AcceptorTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gdnplan-XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
-    path_ = (root_ / "x.sock").string();
-  }
-  ~AcceptorTest() override {
-    acceptor_.reset();
-    std::filesystem::remove_all(root_);
-  }
+  AcceptorTest() { path_ = (root_ / "x.sock").string(); }
 
   void Start(std::vector<uid_t> allowed) {
     const auto socket = server::ListenUnix(path_);
@@ -91,7 +84,8 @@ class AcceptorTest : public ::testing::Test {
     return peers;
   }
 
-  std::filesystem::path root_;
+  const TemporaryDirectory directory_;
+  const std::filesystem::path root_{directory_.path()};
   std::string path_;
   Mutex mutex_;
   std::vector<Peer> accepted_;

@@ -16,6 +16,7 @@
 #include "tests/testing/certificates.h"
 #include "tests/testing/eventually.h"
 #include "tests/testing/status_matchers.h"
+#include "tests/testing/temporary_directory.h"
 
 namespace gdnplan::test {
 namespace {
@@ -31,12 +32,9 @@ constexpr char kNames[] = "DNS:localhost,IP:127.0.0.1";
 class AccessTest : public ::testing::Test {
  protected:
   AccessTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gdnplan-XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
     options_.device = "host";
     options_.listen = {"127.0.0.1:0"};
   }
-  ~AccessTest() override { std::filesystem::remove_all(root_); }
 
   // As those do who rotate: readers see the old file or the new one.
   std::string Write(const std::string& name, const std::string& content, mode_t mode = 0600) const {
@@ -81,7 +79,8 @@ class AccessTest : public ::testing::Test {
 
   const Authority authority_{"authority"};
   const std::shared_ptr<grpc::ChannelCredentials> plain_ = grpc::InsecureChannelCredentials();
-  std::filesystem::path root_;
+  const TemporaryDirectory directory_;
+  const std::filesystem::path root_{directory_.path()};
   ServerOptions options_;
   std::unique_ptr<Server> server_;
 };

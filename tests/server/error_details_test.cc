@@ -19,6 +19,7 @@
 #include "tests/server/service_testing.h"
 #include "tests/testing/sample_batch.h"
 #include "tests/testing/status_matchers.h"
+#include "tests/testing/temporary_directory.h"
 
 namespace gdnplan::test {
 namespace {
@@ -81,17 +82,11 @@ TEST(ErrorDetailsTest, OthersHaveNone) {
 class ErrorDetailsLiveTest : public ::testing::Test {
  protected:
   ErrorDetailsLiveTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gdnplan-XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
     server::ServerOptions options;
     options.listen = {"unix:" + (root_ / "x.sock").string()};
     server_ = StartHosts(1, options);
     stub_ = v1::Planner::NewStub(
         grpc::CreateChannel(server_->addresses()[0], grpc::InsecureChannelCredentials()));
-  }
-  ~ErrorDetailsLiveTest() override {
-    server_.reset();
-    std::filesystem::remove_all(root_);
   }
 
   struct Answer {
@@ -118,7 +113,8 @@ class ErrorDetailsLiveTest : public ::testing::Test {
     return Read(context, status);
   }
 
-  std::filesystem::path root_;
+  const TemporaryDirectory directory_;
+  const std::filesystem::path root_{directory_.path()};
   std::unique_ptr<server::Server> server_;
   std::unique_ptr<v1::Planner::Stub> stub_;
 };

@@ -27,6 +27,14 @@ TEST(LogTest, JsonHasThemAsTheyAre) {
   EXPECT_EQ(text.find('\n'), std::string::npos);
 }
 
+TEST(LogTest, WhatALimitLeftOutComesLast) {
+  EXPECT_EQ(FormatEvent(LogFormat::kText, "session closed", {{"session", 3}}, 7),
+            "session closed: session=3 left_out=7");
+  EXPECT_EQ(FormatEvent(LogFormat::kJson, "gRPC", {}, 7), R"("event":"gRPC","left_out":7)");
+  EXPECT_EQ(FormatEvent(LogFormat::kText, "session closed", {{"session", 3}}, 0),
+            "session closed: session=3");
+}
+
 // Names come from clients.
 TEST(LogTest, ALineStaysOneWhateverIsInIt) {
   const std::string bad = "x\r\n\x1b[31m\xff\x00y";

@@ -135,7 +135,7 @@ TEST_F(MainLogTest, WhatLibrariesSayOfAClientIsInTheLogAndLimited) {
     if (event["event"] != "Protobuf") continue;
     EXPECT_EQ(event["level"], "error");
     EXPECT_THAT(event["reason"].get<std::string>(), HasSubstr("OpenSessionRequest.name"));
-    told += 1 + event["left_out"].get<int64_t>();
+    told += 1 + event.value("left_out", int64_t{0});
   }
   EXPECT_GE(told, 1);
   EXPECT_LE(told, kCalls);

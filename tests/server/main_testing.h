@@ -4,7 +4,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -14,17 +13,13 @@
 #include "tests/testing/process.h"
 #include "tests/testing/sample_batch.h"
 #include "tests/testing/status_matchers.h"
+#include "tests/testing/temporary_directory.h"
 
 namespace gdnplan::test {
 
 class MainTest : public ::testing::Test {
  protected:
-  MainTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gdnplan-XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
-    address_ = "unix:" + (root_ / "run" / "x.sock").string();
-  }
-  ~MainTest() override { std::filesystem::remove_all(root_); }
+  MainTest() { address_ = "unix:" + (root_ / "run" / "x.sock").string(); }
 
   std::vector<std::string> Command(const std::vector<std::string>& more = {}) const {
     std::vector<std::string> command = {GDNPLAN_SERVER, "--listen=" + address_, "--device=host"};
@@ -45,7 +40,8 @@ class MainTest : public ::testing::Test {
         session->arenas(0).memory().posix_shared_memory().name()};
   }
 
-  std::filesystem::path root_;
+  const TemporaryDirectory directory_;
+  const std::filesystem::path root_{directory_.path()};
   std::string address_;
 };
 

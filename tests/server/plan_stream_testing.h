@@ -18,6 +18,7 @@
 #include "server/server.h"
 #include "tests/server/service_testing.h"
 #include "tests/testing/status_matchers.h"
+#include "tests/testing/temporary_directory.h"
 
 namespace gdnplan::test {
 
@@ -46,12 +47,6 @@ inline constexpr std::chrono::minutes kLongGrace{10};
 // Start() is for the test to call.
 class StreamServerTest : public ::testing::TestWithParam<StreamSetup> {
  protected:
-  StreamServerTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gdnplan-XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
-  }
-  ~StreamServerTest() override { std::filesystem::remove_all(root_); }
-
   void Start(server::Session::Devices devices) {
     const auto boot = server::Boot::Create();
     ASSERT_THAT(boot, IsOk());
@@ -82,7 +77,8 @@ class StreamServerTest : public ::testing::TestWithParam<StreamSetup> {
   }
   v1::Planner::Stub& stub() { return client_->stub(); }
 
-  std::filesystem::path root_;
+  const TemporaryDirectory directory_;
+  const std::filesystem::path root_{directory_.path()};
   std::unique_ptr<server::Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::optional<ServiceClient> client_;

@@ -14,6 +14,7 @@
 #include "tests/server/session_testing.h"
 #include "tests/testing/sample_batch.h"
 #include "tests/testing/status_matchers.h"
+#include "tests/testing/temporary_directory.h"
 
 namespace gdnplan::test {
 namespace {
@@ -29,12 +30,7 @@ using ::testing::StartsWith;
 
 class ServerTest : public ::testing::Test {
  protected:
-  ServerTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gdnplan-XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
-    socket_ = (root_ / "run" / "x.sock").string();
-  }
-  ~ServerTest() override { std::filesystem::remove_all(root_); }
+  ServerTest() { socket_ = (root_ / "run" / "x.sock").string(); }
 
   static absl::Status Ask(const std::string& address) {
     const auto channel = grpc::CreateChannel(address, grpc::InsecureChannelCredentials());
@@ -46,7 +42,8 @@ class ServerTest : public ::testing::Test {
     return CheckHealth(server.InProcessChannel(), "").value_or(HealthStatus::UNKNOWN);
   }
 
-  std::filesystem::path root_;
+  const TemporaryDirectory directory_;
+  const std::filesystem::path root_{directory_.path()};
   std::string socket_;
 };
 

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "tests/testing/status_matchers.h"
+#include "tests/testing/temporary_directory.h"
 
 namespace gdnplan::test {
 namespace {
@@ -22,12 +23,7 @@ using ::testing::HasSubstr;
 
 class UnixSocketClaimTest : public ::testing::Test {
  protected:
-  UnixSocketClaimTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "gdnplan-XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
-    path_ = (root_ / "run" / "x.sock").string();
-  }
-  ~UnixSocketClaimTest() override { std::filesystem::remove_all(root_); }
+  UnixSocketClaimTest() { path_ = (root_ / "run" / "x.sock").string(); }
 
   // A bound socket's descriptor.
   int Bind() const {
@@ -39,7 +35,8 @@ class UnixSocketClaimTest : public ::testing::Test {
     return fd;
   }
 
-  std::filesystem::path root_;
+  const TemporaryDirectory directory_;
+  const std::filesystem::path root_{directory_.path()};
   std::string path_;
 };
 
