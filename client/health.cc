@@ -21,6 +21,7 @@ using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 
 absl::Status CheckHealth(const std::string& address, const ClientOptions& options) {
+  GDNPLAN_RETURN_IF_ERROR(CheckAddress(address));
   GDNPLAN_ASSIGN_OR_RETURN(const Credentials credentials, MakeCredentials(address, options));
   const std::unique_ptr<Health::Stub> stub = Health::NewStub(MakeChannel(address, credentials));
   HealthCheckResponse response;

@@ -4,22 +4,10 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-# gdnplan_generate(PROGRAM MANUAL COMPONENT): its manual page and completions, by the program itself.
-function(gdnplan_generate program manual component)
-  set(directory ${PROJECT_BINARY_DIR}/generated)
-  file(MAKE_DIRECTORY ${directory})
-  foreach(output man:${manual} bash:${program} zsh:_${program})
-    string(REPLACE ":" ";" output ${output})
-    list(GET output 0 kind)
-    list(GET output 1 file)
-    # The variable: so that a default is the same whoever builds.
-    add_custom_command(OUTPUT ${directory}/${file}
-      COMMAND ${CMAKE_COMMAND} -E env XDG_RUNTIME_DIR=/run/user/UID $<TARGET_FILE:${program}> --generate=${kind} > ${file}
-      DEPENDS ${program} WORKING_DIRECTORY ${directory} VERBATIM)
-    list(APPEND files ${directory}/${file})
-  endforeach()
-  add_custom_target(${program}_generated ALL DEPENDS ${files})
+# What gdnplan_generate made.
+function(gdnplan_install_generated program manual component)
   string(REGEX MATCH "[0-9]$" section ${manual})
+  set(directory ${PROJECT_BINARY_DIR}/generated)
   install(FILES ${directory}/${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT ${component})
   install(FILES ${directory}/${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
           COMPONENT ${component})
@@ -28,13 +16,13 @@ function(gdnplan_generate program manual component)
 endfunction()
 
 install(TARGETS gdnplan-server RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT server)
-gdnplan_generate(gdnplan-server gdnplan-server.8 server)
+gdnplan_install_generated(gdnplan-server gdnplan-server.8 server)
 install(FILES packaging/server.conf DESTINATION ${CMAKE_INSTALL_SYSCONFDIR}/gdnplan COMPONENT server)
 configure_file(packaging/gdnplan-server.service.in generated/gdnplan-server.service @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/generated/gdnplan-server.service DESTINATION lib/systemd/system COMPONENT server)
 
 install(TARGETS gdnplan RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT client)
-gdnplan_generate(gdnplan gdnplan.1 client)
+gdnplan_install_generated(gdnplan gdnplan.1 client)
 install(FILES client/examples/mixed_batch.json DESTINATION ${CMAKE_INSTALL_DATADIR}/gdnplan/examples COMPONENT client)
 install(DIRECTORY tests/golden DESTINATION ${CMAKE_INSTALL_DATADIR}/gdnplan COMPONENT client)
 

@@ -5,19 +5,18 @@
 #include <sys/un.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "gdnplan/plan/status.h"
+#include "wire/host_port.h"
 
 namespace gdnplan::server {
 namespace {
 
 constexpr std::string_view kUnix = "unix:";
 constexpr std::string_view kTcpSchemes[] = {"ipv4:", "ipv6:", "dns:"};
-constexpr int kMaxPort = 65'535;
 constexpr size_t kMaxPath = sizeof(sockaddr_un::sun_path) - 1;
 
 absl::Status Refuse(std::string_view text, std::string_view reason) {
@@ -64,21 +63,14 @@ absl::StatusOr<ListenAddress> ListenAddress::Parse(std::string_view text) {
     rest.remove_prefix(scheme.size());
     break;
   }
-  const size_t colon = rest.rfind(':');
-  const std::string_view host = rest.substr(0, colon);
-  const bool bracketed = host.starts_with('[') && host.ends_with(']') && host.size() > 2;
-  if (colon == std::string_view::npos || host.empty() || host.find('/') != std::string_view::npos ||
-      (!bracketed && host.find_first_of(":[]") != std::string_view::npos)) {
-    return Refuse(text, "must be unix:PATH, HOST:PORT or [IPV6]:PORT");
+  const auto split = wire::SplitHostPort(rest);
+  if (!split.has_value()) return Refuse(text, "must be unix:PATH, HOST:PORT or [IPV6]:PORT");
+  const auto port = wire::PortNumber(split->port);
+  if (!port.has_value()) {
+    return Refuse(text, absl::StrCat("the port must be in 0..", wire::kMaxPort, ", 0 for any"));
   }
-  address.host = host;
-  const std::string_view port = rest.substr(colon + 1);
-  // Takes neither blanks nor a plus, as absl's does.
-  const auto [stop, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
-  if (error != std::errc() || stop != port.data() + port.size() || address.port < 0 ||
-      address.port > kMaxPort) {
-    return Refuse(text, absl::StrCat("the port must be in 0..", kMaxPort, ", 0 for any"));
-  }
+  address.host = split->host;
+  address.port = *port;
   return address;
 }
 

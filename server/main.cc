@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -35,6 +36,16 @@ using gdnplan::server::Supervisor;
 using gdnplan::server::Watchdog;
 
 constexpr int kContextLost = 70;  // exit status: start it again
+
+// A standard stream that whoever starts the server has closed: its number would be the next file's,
+// and what goes to the stream would be in that file.
+void OpenStandardStreams() {
+  int fd = 0;
+  do {
+    fd = open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
+}
 
 // Blocked in every thread to come, so that only sigwait sees them.
 sigset_t BlockSignals() {
@@ -179,6 +190,7 @@ int Serve(const Options& options, const sigset_t& signals, const Supervisor& sup
 }  // namespace
 
 int main(int argc, char** argv) {
+  OpenStandardStreams();
   const std::variant<Options, int> parsed = gdnplan::server::ParseOptions(argc, argv);
   if (const int* status = std::get_if<int>(&parsed)) return *status;
   const Options& options = std::get<Options>(parsed);

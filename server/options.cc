@@ -162,7 +162,7 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
                  "How plans reach a GPU: copy (a copy engine moves them, whatever else the GPU "
                  "does), kernel (for MPS or a GPU of its own), or auto")
       ->envname("GDNPLAN_FILL")
-      ->check(CLI::IsMember({"auto", "copy", "kernel"}));
+      ->check(wire::OneOf({"auto", "copy", "kernel"}));
   app.add_option("--min-pid", options.min_pid,
                  "With a GPU: go on in a child process whose PID is at least this and hard to meet "
                  "again, since CUDA IPC fails between containers when server and worker have the "
@@ -174,7 +174,7 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
                  "that carries streams and answers soonest), never (sleeps), or adaptive (polls "
                  "between requests that come densely)")
       ->envname("GDNPLAN_POLL")
-      ->check(CLI::IsMember({"adaptive", "always", "never"}));
+      ->check(wire::OneOf({"adaptive", "always", "never"}));
   app.add_option("--rpc-threads", options.server.rpc_threads,
                  "Threads that carry streams. 0: one for every four cores, up to four")
       ->envname("GDNPLAN_RPC_THREADS")
@@ -204,11 +204,11 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
       ->type_name("FILE");
   app.add_option("--log-level", options.log_level, "Least severity that goes to standard error")
       ->envname("GDNPLAN_LOG_LEVEL")
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+      ->check(wire::OneOf({"trace", "debug", "info", "warn", "error", "off"}));
   app.add_option("--log-format", raw.log_format,
                  "text, or json: an object a line with time, level, event and the event's fields")
       ->envname("GDNPLAN_LOG_FORMAT")
-      ->check(CLI::IsMember({"text", "json"}));
+      ->check(wire::OneOf({"text", "json"}));
 }
 
 // A trace in the place of what is read would lose it, and in that of what the server says, both.
@@ -272,7 +272,7 @@ std::variant<Options, int> ParseOptions(int argc, const char* const* argv) {
   const absl::Status status =
       serve ? CheckTogether(options.server, settings.path()) : next.status();
   if (!status.ok()) {
-    std::cerr << status.message() << "\nRun with --help for more information.\n";
+    std::cerr << "gdnplan-server: " << status.message() << "; see gdnplan-server --help\n";
     return kUsageError;
   }
   if (!serve) return 0;

@@ -46,8 +46,8 @@ std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(co
 absl::StatusOr<std::shared_ptr<PlanTrace>> PlanTrace::Create(const std::string& path, Limits limits,
                                                              OnEnd on_end) {
   // Opening a FIFO would wait for a reader, and writing to it, too.
-  const int fd =
-      open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kTraceMode);
+  const int fd = open(
+      path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kTraceMode);
   const char* reason = fd < 0 ? (errno == ENXIO ? kNoFile : std::strerror(errno)) : Empty(fd);
   std::FILE* file = nullptr;
   if (reason == nullptr) {

@@ -24,7 +24,7 @@ void PlannerService::UnarySubmission<Call>::Start(Call& call, SessionRegistry& r
     return Take(call.request());
   });
   if (!taken.ok()) {
-    registry.recorder().Refused(taken);
+    registry.recorder().Refused(taken, session_ == nullptr ? 0 : session_->number());
     return call.Finish(taken);
   }
   session_->Submit(*this);

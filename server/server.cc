@@ -96,13 +96,14 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   GDNPLAN_ASSIGN_OR_RETURN(SharedMemory probe, MakeProbe(*boot));
   std::unique_ptr<Server> server(new Server(options, std::move(tokens), std::move(probe),
                                             std::move(boot), std::move(devices)));
-  GDNPLAN_RETURN_IF_ERROR(server->StartWatching(options));
-  GDNPLAN_RETURN_IF_ERROR(server->Listen(options));
-  server->health_.SetServing(true);
+  // Before clients come.
   server->registry_.recorder().SetOnRefusal(
       [log = &server->session_log_](const absl::Status& status, uint64_t session) {
         log->Refused(status, session);
       });
+  GDNPLAN_RETURN_IF_ERROR(server->StartWatching(options));
+  GDNPLAN_RETURN_IF_ERROR(server->Listen(options));
+  server->health_.SetServing(true);
   server->registry_.fatal_error().SetHandler(
       [raw = server.get(), handler = options.on_fatal_error](const absl::Status& error) {
         raw->health_.SetServing(false);

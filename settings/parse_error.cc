@@ -3,6 +3,7 @@
 #include "settings/parse_error.h"
 
 #include <CLI/CLI.hpp>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -24,6 +25,11 @@ std::string Times(size_t count) { return count == 2 ? "twice" : absl::StrCat(cou
 
 std::string TextOf(const CLI::ParseError& error, const CLI::App& app) {
   const std::string text = error.what();
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    // Its own text has all of them, the last one first.
+    const std::vector<std::string> extras = app.remaining(/*recurse=*/true);
+    if (!extras.empty()) return absl::StrCat("not expected: ", extras.front());
+  }
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) return text;
   // "--rate: At Most 1 required but received 2", or "--rate: 1 required FLOAT missing".
   const std::string name = text.substr(0, text.find(": "));

@@ -80,9 +80,9 @@ std::optional<std::string> ValueAt(const std::vector<std::string>& arguments, si
 
 Settings::Settings(CLI::App& app, const char* config_variable) : app_(app) {
   config_ = app.add_option("--config", path_,
-                           "Reads options from a file of \"key = value\" lines: keys are those "
-                           "below without dashes that have an environment variable. Flags go "
-                           "before the environment, and that before the file")
+                           "Reads options from a file of \"key = value\" lines: keys are the "
+                           "options that have an environment variable, without dashes. Flags "
+                           "go before the environment, and that before the file")
                 ->envname(config_variable)
                 ->type_name("FILE");
   app.add_flag("--print-config", print_,
@@ -138,19 +138,22 @@ void Settings::NoteFlags(const Arguments& arguments) {
   }
 }
 
-std::string Settings::ConfigPath(const Arguments& arguments) const {
+std::string Settings::ConfigPath(const Arguments& arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (Named(app_, arguments[i]) == config_) return ValueAt(arguments, i).value_or("");
   }
-  return FromEnvironment(config_->get_envname());
+  const std::string path = FromEnvironment(config_->get_envname());
+  if (!path.empty()) sources_[config_] = config_->get_envname();
+  return path;
 }
 
 absl::StatusOr<std::map<const CLI::Option*, std::vector<Entry>>> Settings::ReadFile(
     const std::string& path) const {
   std::map<const CLI::Option*, std::vector<Entry>> found;
   if (path.empty()) return found;
-  GDNPLAN_ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadEntries(path));
-  for (const Entry& entry : entries) {
+  const absl::StatusOr<std::vector<Entry>> read = ReadEntries(path);
+  if (!read.ok()) return Blame(absl::StrCat("--config: ", read.status().message()));
+  for (const Entry& entry : *read) {
     const std::string place = absl::StrCat(path, ":", entry.line, ": ");
     const CLI::Option* option = Find(entry.key);
     if (option == nullptr) {
@@ -250,8 +253,11 @@ absl::Status Settings::Blame(const std::string& message) const {
 }
 
 std::string Settings::Value(const CLI::Option& option) const {
+  if (IsFlag(option)) {
+    const bool on = option.count() > 0 && ToBool(option.results().back()).value_or(true);
+    return on ? "true" : "false";
+  }
   if (option.count() > 0) return absl::StrJoin(option.results(), ",");
-  if (IsFlag(option)) return "false";
   return DefaultOf(option);
 }
 

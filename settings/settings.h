@@ -39,7 +39,7 @@ class Settings {
   CLI::Option* Find(const std::string& key) const;
   std::vector<CLI::Option*> Configurable() const;
   void NoteFlags(const Arguments& arguments);
-  std::string ConfigPath(const Arguments& arguments) const;
+  std::string ConfigPath(const Arguments& arguments);
   absl::StatusOr<std::map<const CLI::Option*, std::vector<Entry>>> ReadFile(
       const std::string& path) const;
   // What the environment and the file say, as flags.

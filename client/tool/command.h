@@ -32,6 +32,8 @@ struct Connection {
   client::ClientOptions options() const;
   std::chrono::milliseconds timeout() const;
   absl::StatusOr<client::Client> Connect() const;
+  // As client::CheckHealth.
+  absl::Status CheckHealth() const;
 };
 
 // Runs the chosen subcommand: its exit status, or the error to print.

@@ -5,7 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "client/health.h"
 #include "client/tool/command.h"
+#include "client/tool/usage.h"
 #include "wire/default_address.h"
 
 namespace gdnplan::tool {
@@ -21,7 +23,9 @@ absl::Status WithFlag(const absl::Status& status) {
                                                             {"tls.cert_file: ", "--tls-cert: "},
                                                             {"tls.key_file: ", "--tls-key: "},
                                                             {"token_file: ", "--token-file: "}};
+  constexpr std::string_view kAddress = "address: ";
   const std::string text(status.message());
+  if (text.starts_with(kAddress)) return WrongUsage("--server", text.substr(kAddress.size()));
   for (const auto& [name, flag] : kFlags) {
     if (!text.starts_with(name)) continue;
     return absl::Status(status.code(), flag + text.substr(std::string_view(name).size()));
@@ -49,6 +53,12 @@ absl::StatusOr<client::Client> Connection::Connect() const {
   absl::StatusOr<client::Client> client = client::Client::Connect(server, options());
   if (!client.ok()) return WithFlag(client.status());
   return client;
+}
+
+absl::Status Connection::CheckHealth() const {
+  client::ClientOptions asked = options();
+  asked.token_file.clear();  // it needs none
+  return WithFlag(client::CheckHealth(address(), asked));
 }
 
 }  // namespace gdnplan::tool

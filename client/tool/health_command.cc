@@ -3,7 +3,6 @@
 // gdnplan health
 #include <iostream>
 
-#include "client/health.h"
 #include "client/tool/command.h"
 #include "gdnplan/plan/status.h"
 
@@ -15,9 +14,7 @@ constexpr char kHealthFooter[] =
     "For probes, and with a long --connect-timeout for waiting until a server is there.";
 
 absl::StatusOr<int> Run(const Connection& connection) {
-  client::ClientOptions options = connection.options();
-  options.token_file.clear();
-  GDNPLAN_RETURN_IF_ERROR(client::CheckHealth(connection.address(), options));
+  GDNPLAN_RETURN_IF_ERROR(connection.CheckHealth());
   std::cout << "SERVING\n";
   return kSuccess;
 }

@@ -28,6 +28,7 @@ absl::StatusOr<std::string> ReadAll(const std::string& path) {
 }
 
 absl::StatusOr<std::string_view> Line(std::string_view text, int number, const std::string& label) {
+  if (text.empty()) return absl::InvalidArgumentError(absl::StrCat(label, " is empty"));
   size_t begin = 0;
   int line = 1;
   for (; line < number && begin < text.size(); ++line) {

@@ -34,7 +34,7 @@ void AddLoad(CLI::App& command, LoadFlags& flags) {
                   "Connections that the sessions share. 0: one for each")
       ->check(InRange(0, 1'000));
   command.add_option("--transport", flags.transport, "stream (PlanStream) or unary (Plan)")
-      ->check(CLI::IsMember({"stream", "unary"}));
+      ->check(wire::OneOf({"stream", "unary"}));
   command.add_flag("--poll", flags.poll, "Poll for a stream's answers, which takes a core each");
   command
       .add_option("--device", flags.devices, "Device ids, as info shows them (default: the first)")
@@ -81,7 +81,7 @@ void AddOutput(CLI::App& command, LoadFlags& flags) {
       .add_option("--verify", flags.verify,
                   "Compare plans with the core of this process, through the mapped arena: all, "
                   "sample (one of 64) or none")
-      ->check(CLI::IsMember({"all", "sample", "none"}));
+      ->check(wire::OneOf({"all", "sample", "none"}));
   command
       .add_option("--mismatch-dir", flags.mismatch_dir,
                   "Where the batch of a wrong plan is written, for gdnplan plan")

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <iostream>
@@ -105,6 +107,8 @@ int Main(int argc, const char* const* argv) {
 }  // namespace gdnplan::tool
 
 int main(int argc, char** argv) {
+  // gRPC's own lines come between ours and say less. Whoever wants them sets the variable.
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   try {
     return gdnplan::tool::Main(argc, argv);
   } catch (const std::exception& error) {  // out of memory, and what libraries throw unasked

@@ -60,7 +60,7 @@ void AddWorkloadFlags(CLI::App& command, load::WorkloadOptions& options) {
   AddNumber(command, "--acceptance-rate", scheduler.acceptance_rate,
             "How likely each draft is accepted");
   command.add_flag("--full-cuda-graph,!--no-full-cuda-graph", scheduler.use_full_cuda_graph,
-                   "Pad decode steps for graphs");
+                   "Pad decode steps for graphs, as is done unless --no-full-cuda-graph is given");
   AddNumber(command, "--max-cudagraph-capture-size", scheduler.max_cudagraph_capture_size,
             "Largest graph");
   AddNumber(command, "--long-prefill-threshold", scheduler.long_prefill_threshold,
@@ -74,8 +74,7 @@ void AddWorkloadFlags(CLI::App& command, load::WorkloadOptions& options) {
             scheduler.mamba_cache_mode = plan::MambaCacheModeOf(name).value();
           },
           "none or align")
-      ->check(
-          CLI::IsMember({plan::Name(MambaCacheMode::kNone), plan::Name(MambaCacheMode::kAlign)}))
+      ->check(wire::OneOf({plan::Name(MambaCacheMode::kNone), plan::Name(MambaCacheMode::kAlign)}))
       ->default_str(plan::Name(scheduler.mamba_cache_mode));
   AddNumber(command, "--num-blocks", scheduler.num_blocks, "Blocks of the KV cache");
   AddNumber(command, "--block-size", scheduler.block_size, "Tokens of a block");

@@ -65,6 +65,12 @@ absl::StatusOr<GpuInfo> Describe(const DriverApi& api, int ordinal) {
 }  // namespace
 
 absl::StatusOr<std::vector<GpuInfo>> ListGpus() {
+  // Where there is no driver at all, the next call would speak of one that is too old.
+  int driver_version = 0;
+  GDNPLAN_CUDA_RETURN_IF_ERROR(cudaDriverGetVersion(&driver_version));
+  if (driver_version == 0) {
+    return absl::FailedPreconditionError("there is no NVIDIA driver here (no libcuda.so.1)");
+  }
   int count = 0;
   GDNPLAN_CUDA_RETURN_IF_ERROR(cudaGetDeviceCount(&count));
   if (count == 0) return absl::FailedPreconditionError("CUDA sees no GPU");

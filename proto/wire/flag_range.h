@@ -4,12 +4,14 @@
 #pragma once
 
 #include <CLI/Validators.hpp>
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <iterator>
 #include <string>
 #include <system_error>
 #include <type_traits>
+#include <vector>
 
 namespace gdnplan::wire {
 
@@ -68,6 +70,17 @@ requires std::integral<T> || std::floating_point<T> CLI::Validator IsNumber() {
     return std::string("must be a ") + kKindOfNumber<T> + " (got " + text + ")";
   };
   return CLI::Validator(check, "");
+}
+
+// One of some words, as they are.
+inline CLI::Validator OneOf(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
+  const auto check = [words, list](std::string& text) {
+    if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
+    return "must be one of " + list + " (got " + text + ")";
+  };
+  return CLI::Validator(check, "{" + list + "}");
 }
 
 // A name that must not be empty, such as a file's.

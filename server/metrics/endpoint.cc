@@ -3,7 +3,9 @@
 #include "server/metrics/endpoint.h"
 
 #include <exception>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/metrics/address.h"
@@ -11,8 +13,9 @@
 namespace gdnplan::server {
 namespace {
 
-// Scrapes come one after the other.
-constexpr size_t kThreads = 1;
+// Scrapes come one after the other, but a connection that says nothing keeps a thread for a while.
+constexpr char kThreads[] = "4";
+constexpr char kRequestTimeoutMs[] = "2000";
 
 }  // namespace
 
@@ -24,7 +27,9 @@ absl::StatusOr<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::Open(
     const std::string& address, std::shared_ptr<prometheus::Collectable> metrics) {
   if (const auto parsed = ParseMetricsAddress(address); !parsed.ok()) return parsed.status();
   try {
-    auto exposer = std::make_unique<prometheus::Exposer>(address, kThreads);
+    auto exposer = std::make_unique<prometheus::Exposer>(
+        std::vector<std::string>{"listening_ports", address, "num_threads", kThreads,
+                                 "request_timeout_ms", kRequestTimeoutMs});
     exposer->RegisterCollectable(metrics);
     return std::unique_ptr<MetricsEndpoint>(
         new MetricsEndpoint(std::move(exposer), std::move(metrics)));

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -27,7 +28,9 @@ using test::RunProgram;
 using test::StatusIs;
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using std::chrono_literals::operator""ms;
 
 class AccessLiveTest : public ::testing::Test {
@@ -97,25 +100,40 @@ TEST_F(AccessLiveTest, SaysWhyTlsFails) {
   EXPECT_THAT(Connect(server_->tcp_address(), tls_), IsOk());
   TlsOptions wrong = tls_;
   wrong.ca_file = directory_.Write("other.pem", Authority("other").certificate());
-  EXPECT_THAT(Connect(server_->tcp_address(), wrong),
-              StatusIs(absl::StatusCode::kUnavailable,
-                       AllOf(HasSubstr(server_->tcp_address()),
-                             // OpenSSL versions differ in how they say it.
-                             AnyOf(HasSubstr("CERTIFICATE_VERIFY_FAILED"),
-                                   HasSubstr("certificate verify failed")))));
+  EXPECT_THAT(
+      Connect(server_->tcp_address(), wrong),
+      StatusIs(absl::StatusCode::kUnavailable, AllOf(HasSubstr(server_->tcp_address()),
+                                                     // OpenSSL versions differ in how they say it.
+                                                     AnyOf(HasSubstr("CERTIFICATE_VERIFY_FAILED"),
+                                                           HasSubstr("certificate verify failed")),
+                                                     HasSubstr("not issued by the authority"))));
   wrong = tls_;
   wrong.server_name = "";
   EXPECT_THAT(Connect(server_->tcp_address(), wrong),
-              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("Hostname Verification")));
+              StatusIs(absl::StatusCode::kUnavailable,
+                       AllOf(HasSubstr("Hostname Verification"), HasSubstr("another name"))));
   wrong = tls_;
   wrong.cert_file = wrong.key_file = "";
-  EXPECT_THAT(Connect(server_->tcp_address(), wrong), StatusIs(absl::StatusCode::kUnavailable));
-  EXPECT_THAT(Connect(server_->tcp_address(), {}), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(Connect(server_->tcp_address(), wrong),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("a client's certificate")));
+  EXPECT_THAT(Connect(server_->tcp_address(), {}),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("may ask for TLS")));
   wrong.cert_file = tls_.cert_file;
   EXPECT_THAT(Connect(server_->tcp_address(), wrong), StatusIs(absl::StatusCode::kInvalidArgument));
   wrong = {.ca_file = "", .cert_file = "", .key_file = "", .server_name = "x"};
   EXPECT_THAT(Connect(server_->tcp_address(), wrong),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("ca_file")));
+}
+
+// Not gRPC's own ones before it.
+TEST_F(AccessLiveTest, TheToolSaysInOneLineWhyTlsFails) {
+  Start(MutualTls());
+  const test::ProgramResult result =
+      RunProgram({GDNPLAN_TOOL_PATH, "info", "--server=" + server_->tcp_address(),
+                  "--tls-ca=" + directory_.Write("other.pem", Authority("other").certificate())});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.errors, AllOf(StartsWith("gdnplan: "), EndsWith("for another name\n")));
+  EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
 }
 
 TEST_F(AccessLiveTest, NoTokenGoesUnencryptedThroughANetwork) {

@@ -91,6 +91,20 @@ TEST_F(MainLogTest, LogsObjectsWithWhatClientsCaused) {
   EXPECT_EQ(events[3]["event"], "shutting down");
 }
 
+// The next file would get its number, and its lines.
+TEST_F(MainLogTest, WithoutStandardErrorTheLogIsInNoOtherFile) {
+  const std::string trace = (root_ / "trace.json").string();
+  std::vector<std::string> command = Command({"--trace-file=" + trace});
+  command.insert(command.begin(), {"/bin/bash", "-c", "exec \"$@\" 2>&-", "server"});
+  Process server(command);
+  ASSERT_EQ(server.ReadLine(), Line());
+  OpenSession();
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+  std::ifstream file(trace);
+  EXPECT_TRUE(nlohmann::json::parse(file, nullptr, false).is_array());
+}
+
 TEST_F(MainLogTest, SessionsThatComeAndGoDoNotFillTheLog) {
   constexpr int kSessions = 200;  // and as many refusals
   Process server(Command({"--log-format=json"}));

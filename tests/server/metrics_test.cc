@@ -19,17 +19,28 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The answer to GET /metrics on the loopback port, with its head.
-std::string Fetch(int port) {
+// To the loopback port; -1 when nobody listens.
+int Connected(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  // Less than an HTTP server's patience with those who say nothing.
+  const timeval patience{.tv_sec = 20, .tv_usec = 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+// The answer to GET /metrics on the loopback port, with its head.
+std::string Fetch(int port) {
+  const int fd = Connected(port);
   const std::string request =
       "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
   std::string answer;
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+  if (fd >= 0 &&
       write(fd, request.data(), request.size()) == static_cast<ssize_t>(request.size())) {
     char buffer[4096];
     for (ssize_t n = 0; (n = read(fd, buffer, sizeof(buffer))) > 0;) {
@@ -50,11 +61,14 @@ class MetricsTest : public ::testing::Test {
     return options;
   }
 
+  int Port() const {
+    const std::string url = server_->MetricsUrl();
+    return std::stoi(url.substr(url.rfind(':') + 1));
+  }
+
   // Sample lines by name and labels, as they are on the page.
   std::map<std::string, double> Samples() {
-    const std::string url = server_->MetricsUrl();
-    const int port = std::stoi(url.substr(url.rfind(':') + 1));
-    std::istringstream page(Fetch(port));
+    std::istringstream page(Fetch(Port()));
     std::map<std::string, double> samples;
     for (std::string line; std::getline(page, line);) {
       const size_t space = line.rfind(' ');
@@ -67,6 +81,14 @@ class MetricsTest : public ::testing::Test {
   std::unique_ptr<server::Server> server_;
   ServiceClient client_;
 };
+
+TEST_F(MetricsTest, ComeThoughOtherConnectionsSayNothing) {
+  int silent[3];
+  for (int& fd : silent) fd = Connected(Port());
+  EXPECT_EQ(Samples()["gdnplan_sessions"], 0);
+  EXPECT_GT(Samples().size(), 10u);
+  for (const int fd : silent) close(fd);
+}
 
 TEST_F(MetricsTest, SaysWhereTheyAre) {
   EXPECT_THAT(server_->StartupLine(), HasSubstr(", metrics: " + server_->MetricsUrl()));
@@ -124,7 +146,8 @@ TEST_F(MetricsTest, AreNotForABusyPortOrAnotherKindOfAddress) {
   EXPECT_THAT(server::Server::Start(options),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("metrics-listen: cannot listen on " + options.metrics_listen)));
-  for (const char* address : {"unix:/tmp/x", "9400", "dns:localhost:1", "127.0.0.1:99999"}) {
+  for (const char* address : {"unix:/tmp/x", "9400", "dns:localhost:1", "127.0.0.1:99999",
+                              "383.0.0.1:0", "9400,127.0.0.1:0", "127.0.0:0", "a b:0"}) {
     options.metrics_listen = address;
     EXPECT_THAT(server::Server::Start(options),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("metrics-listen")))

@@ -48,6 +48,22 @@ class PlanTraceTest : public ::testing::Test {
           .string();
 };
 
+// By somebody who wants the room back: what comes later does not lie behind a hole.
+TEST_F(PlanTraceTest, GoesOnInAFileThatIsCutWhileItIsOpen) {
+  {
+    const auto trace = PlanTrace::Create(path_);
+    ASSERT_THAT(trace, IsOk());
+    (*trace)->Add(Call());
+    ASSERT_TRUE(Eventually([&] { return std::filesystem::file_size(path_) > 100; }));
+    std::filesystem::resize_file(path_, 0);
+    (*trace)->Add(Call());
+  }
+  std::ifstream file(path_);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_GT(text.size(), 100u);
+  EXPECT_EQ(text.find('\0'), std::string::npos);
+}
+
 TEST_F(PlanTraceTest, HasEachCallWithItsStages) {
   {
     const auto trace = PlanTrace::Create(path_);

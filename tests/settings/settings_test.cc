@@ -180,8 +180,17 @@ TEST_F(SettingsTest, AListOfNothingNeedsAValue) {
 
 TEST_F(SettingsTest, AFileThatIsNotThere) {
   EXPECT_EQ(Refusal({"--config=/nonexistent"}),
-            "cannot read /nonexistent: No such file or directory");
+            "--config: cannot read /nonexistent: No such file or directory");
   EXPECT_THAT(Refusal({"--config"}), HasSubstr("--config"));
+}
+
+TEST_F(SettingsTest, AFlagsValueIsTrueOrFalse) {
+  EXPECT_THAT(Parse({"--open=on"}), test::IsOk());
+  EXPECT_THAT(settings_.Text(), HasSubstr("open = true  # command line\n"));
+}
+
+TEST_F(SettingsTest, TheFirstArgumentThatIsNotExpectedIsNamed) {
+  EXPECT_EQ(Refusal({"--bogus", "x"}), "not expected: --bogus");
 }
 
 TEST_F(SettingsTest, HelpInSpiteOfTheFile) {

@@ -53,7 +53,10 @@ TEST_F(GpuInfoTest, SaysWhatIsVisibleInstead) {
 TEST(GpuInfoWithoutGpuTest, IsAFailedPrecondition) {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) GTEST_SKIP() << "there is a GPU";
-  EXPECT_THAT(ListGpus(), StatusIs(absl::StatusCode::kFailedPrecondition));
+  int driver = 0;
+  ASSERT_EQ(cudaDriverGetVersion(&driver), cudaSuccess);
+  EXPECT_THAT(ListGpus(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                   HasSubstr(driver == 0 ? "no NVIDIA driver" : "")));
   EXPECT_THAT(FindGpu("GPU-none"), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
