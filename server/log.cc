@@ -23,7 +23,8 @@ LogFormat format_now = LogFormat::kText;
 
 // Never destroyed, and there after StopLog, too: threads of libraries may log until the very end.
 std::shared_ptr<spdlog::logger>& Logger() {
-  static auto& logger = *new std::shared_ptr<spdlog::logger>(spdlog::default_logger());
+  static auto& logger = *new std::shared_ptr<spdlog::logger>(std::make_shared<spdlog::logger>(
+      "gdnplan-server", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
   return logger;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The gdnplan authors
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,11 +9,15 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "server/device_list.h"
 #include "server/library_logs.h"
@@ -24,6 +27,7 @@
 #include "server/server.h"
 #include "server/supervisor.h"
 #include "server/watchdog.h"
+#include "settings/standard_streams.h"
 
 namespace {
 
@@ -36,16 +40,6 @@ using gdnplan::server::Supervisor;
 using gdnplan::server::Watchdog;
 
 constexpr int kContextLost = 70;  // exit status: start it again
-
-// A standard stream that whoever starts the server has closed: its number would be the next file's,
-// and what goes to the stream would be in that file.
-void OpenStandardStreams() {
-  int fd = 0;
-  do {
-    fd = open("/dev/null", O_RDWR);
-  } while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd >= 0) close(fd);
-}
 
 // Blocked in every thread to come, so that only sigwait sees them.
 sigset_t BlockSignals() {
@@ -77,12 +71,23 @@ void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// On a thread of its own. False: the system gives none.
+bool Detach(const std::function<void()>& work) {
+  try {
+    std::thread(work).detach();
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
 // Ends the process once the log is written, or without it.
 [[noreturn]] void Exit(int status) {
-  std::thread([status] {
+  const auto end = [status] {
     gdnplan::server::StopLog();
     _exit(status);
-  }).detach();
+  };
+  if (!Detach(end)) end();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   _exit(status);
 }
@@ -90,14 +95,22 @@ void RaiseDescriptorLimit() {
 // No destructor runs: those of sessions wait for a device that does nothing any more. A thread of
 // its own lets the one that met the error answer its caller meanwhile.
 void EndAfter(const absl::Status& error) {
-  std::thread([text = std::string(error.message())] {
+  const auto end = [text = std::string(error.message())] {
     Log(Severity::kCritical,
         "CUDA does nothing in this process any more, so it ends; its sessions are lost, and "
         "clients open new ones once it was started again",
         {{"reason", text}, {"status", kContextLost}});
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     Exit(kContextLost);
-  }).detach();
+  };
+  if (!Detach(end)) end();
+}
+
+// What the libraries throw while the server starts: they have no thread, or no memory.
+std::string ReasonOf(const std::exception& error) {
+  return absl::StrCat(error.what(),
+                      "; are there limits of processes or memory (ulimit -u and -v, a container's "
+                      "pids and memory)? Raise them");
 }
 
 int Wait(const sigset_t& signals) {
@@ -181,7 +194,7 @@ int Serve(const Options& options, const sigset_t& signals, const Supervisor& sup
   Log(Severity::kInfo, "shutting down", {{"signal", signal}});
   Tell(supervisor, "STOPPING=1");
   watchdog.reset();
-  std::thread([signals] { EndAtSecondSignal(signals); }).detach();
+  Detach([signals] { EndAtSecondSignal(signals); });
   // Where gRPC does not end, the destructors would not either.
   if (!(*server)->Shutdown(options.drain)) static_cast<void>(server->release());
   return EXIT_SUCCESS;
@@ -190,7 +203,7 @@ int Serve(const Options& options, const sigset_t& signals, const Supervisor& sup
 }  // namespace
 
 int main(int argc, char** argv) {
-  OpenStandardStreams();
+  gdnplan::settings::OpenStandardStreams();
   const std::variant<Options, int> parsed = gdnplan::server::ParseOptions(argc, argv);
   if (const int* status = std::get_if<int>(&parsed)) return *status;
   const Options& options = std::get<Options>(parsed);
@@ -198,8 +211,14 @@ int main(int argc, char** argv) {
   const PidMove move = LeaveLowPids(options);
   TuneProcess();
   RaiseDescriptorLimit();
-  gdnplan::server::StartLog(options.log_level, options.log_format);
-  gdnplan::server::TakeLibraryLogs();
-  LogMove(move);
-  Exit(Serve(options, signals, FindSupervisor(move)));
+  int status = EXIT_FAILURE;
+  try {
+    gdnplan::server::StartLog(options.log_level, options.log_format);
+    gdnplan::server::TakeLibraryLogs();
+    LogMove(move);
+    status = Serve(options, signals, FindSupervisor(move));
+  } catch (const std::exception& error) {
+    Log(Severity::kError, "cannot serve", {{"reason", ReasonOf(error)}});
+  }
+  Exit(status);
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <set>
@@ -25,6 +26,7 @@
 #include "server/listen_address.h"
 #include "server/metrics/address.h"
 #include "server/tcp_credentials.h"
+#include "server/unix_socket_claim.h"
 #include "server/version.h"
 #include "settings/settings.h"
 #include "wire/default_address.h"
@@ -212,7 +214,14 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
 }
 
 // A trace in the place of what is read would lose it, and in that of what the server says, both.
-absl::Status CheckTraceFile(const ServerOptions& options, const std::string& config_path) {
+absl::Status CheckTraceFile(const ServerOptions& options,
+                            const std::vector<ListenAddress>& addresses,
+                            const std::string& config_path) {
+  if (options.trace_file.empty()) return absl::OkStatus();
+  const auto refuse = [&options](const std::string& reason) {
+    return plan::InvalidField("--trace-file",
+                              absl::StrCat(options.trace_file, " is ", reason, "; give another"));
+  };
   const std::pair<const char*, const std::string*> inputs[] = {
       {"--config", &config_path},
       {"--token-file", &options.access.token_file},
@@ -222,8 +231,18 @@ absl::Status CheckTraceFile(const ServerOptions& options, const std::string& con
   for (const auto& [flag, path] : inputs) {
     std::error_code missing;  // then they are two
     if (!std::filesystem::equivalent(options.trace_file, *path, missing)) continue;
-    return plan::InvalidField("--trace-file", absl::StrCat(options.trace_file, " is the file of ",
-                                                           flag, ", which is read; give another"));
+    return refuse(absl::StrCat("the file of ", flag, ", which is read"));
+  }
+  const auto resolved = [](const std::string& path) {
+    std::error_code error;  // then the paths differ, or opening says what is wrong
+    return std::filesystem::weakly_canonical(path, error);
+  };
+  for (const ListenAddress& address : addresses) {
+    if (!address.is_unix()) continue;
+    // It need not be there yet.
+    if (resolved(options.trace_file) == resolved(UnixSocketClaim::LockPath(address.socket_path))) {
+      return refuse(absl::StrCat("the lock of ", address.socket_path));
+    }
   }
   for (const char* output : {"/dev/stdout", "/dev/stderr"}) {
     std::error_code missing;
@@ -231,9 +250,7 @@ absl::Status CheckTraceFile(const ServerOptions& options, const std::string& con
         !std::filesystem::is_regular_file(options.trace_file, missing)) {
       continue;
     }
-    return plan::InvalidField("--trace-file",
-                              absl::StrCat(options.trace_file, " is where ", output,
-                                           " goes, which has lines of its own; give another"));
+    return refuse(absl::StrCat("where ", output, " goes, which has lines of its own"));
   }
   return absl::OkStatus();
 }
@@ -248,7 +265,7 @@ absl::Status CheckTogether(const ServerOptions& options, const std::string& conf
       return plan::InvalidField("--listen", absl::StrCat(text, " is given twice; give it once"));
     }
   }
-  GDNPLAN_RETURN_IF_ERROR(CheckTraceFile(options, config_path));
+  GDNPLAN_RETURN_IF_ERROR(CheckTraceFile(options, addresses, config_path));
   return CheckAccess(options.access, addresses);
 }
 
@@ -272,8 +289,10 @@ std::variant<Options, int> ParseOptions(int argc, const char* const* argv) {
   const absl::Status status =
       serve ? CheckTogether(options.server, settings.path()) : next.status();
   if (!status.ok()) {
-    std::cerr << "gdnplan-server: " << status.message() << "; see gdnplan-server --help\n";
-    return kUsageError;
+    const bool usage = absl::IsInvalidArgument(status);
+    std::cerr << "gdnplan-server: " << status.message()
+              << (usage ? "; see gdnplan-server --help\n" : "\n");
+    return usage ? kUsageError : EXIT_FAILURE;
   }
   if (!serve) return 0;
   options.server.fill = FillModeOf(raw.fill);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -236,10 +237,17 @@ bool Server::StopRpcs(std::chrono::milliseconds grace) {
   // is under way it waits without end.
   constexpr std::chrono::seconds kCancel{1};
   auto done = std::make_shared<std::atomic<bool>>(false);
-  std::thread closer([server = server_.get(), grace, done] {
+  const auto close = [server = server_.get(), grace, done] {
     server->Shutdown(wire::DeadlineIn(grace));
     *done = true;
-  });
+  };
+  std::thread closer;
+  try {
+    closer = std::thread(close);
+  } catch (const std::system_error&) {  // the system has no thread to give
+    close();
+    return true;
+  }
   const Clock::time_point end = Clock::now() + grace + kCancel;
   while (!*done && Clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

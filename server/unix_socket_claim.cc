@@ -21,8 +21,6 @@
 namespace gdnplan::server {
 namespace {
 
-std::string LockPath(const std::string& path) { return path + ".lock"; }
-
 absl::Status Failed(std::string_view what, const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat("listen: ", plan::ToAbsl(what), " ", path));
 }

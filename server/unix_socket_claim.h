@@ -18,6 +18,9 @@ class UnixSocketClaim {
   // something else.
   static absl::StatusOr<UnixSocketClaim> Take(const std::string& path);
 
+  // Where the lock of a socket's path is.
+  static std::string LockPath(const std::string& path) { return path + ".lock"; }
+
   UnixSocketClaim(UnixSocketClaim&& other) noexcept;
   UnixSocketClaim& operator=(UnixSocketClaim&& other) noexcept;
   ~UnixSocketClaim();

@@ -16,7 +16,8 @@ constexpr std::chrono::milliseconds kRetryDelay{100};
 
 }  // namespace
 
-WorkQueue::WorkQueue(Limits limits) : limits_(limits) {
+// Complete before it begins: where the system gives no thread, the destructor stops those it gave.
+WorkQueue::WorkQueue(Limits limits) : WorkQueue(limits, Idle()) {
   for (int i = 0; i < limits_.threads; ++i) threads_.emplace_back([this] { Work(); });
 }
 

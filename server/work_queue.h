@@ -28,6 +28,8 @@ class WorkQueue {
   absl::Status Run(std::function<void()> task);
 
  private:
+  struct Idle {};
+  WorkQueue(Limits limits, Idle /*without threads*/) : limits_(limits) {}
   void Work();
 
   const Limits limits_;

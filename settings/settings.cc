@@ -76,6 +76,12 @@ std::optional<std::string> ValueAt(const std::vector<std::string>& arguments, si
   return std::nullopt;
 }
 
+// A full disk must not pass for success: packages are made of what is printed.
+absl::StatusOr<Settings::Next> Printed() {
+  if (std::cout.flush()) return Settings::Next::kExit;
+  return absl::DataLossError("cannot write to stdout");
+}
+
 }  // namespace
 
 Settings::Settings(CLI::App& app, const char* config_variable) : app_(app) {
@@ -236,11 +242,12 @@ absl::StatusOr<Settings::Next> Settings::Run(Arguments arguments) {
       return Blame(TextOf(error, app_));
     }
     app_.exit(error);  // --help, --version
-    return Next::kExit;
+    return Printed();
   }
-  if (print_) std::cout << Text() << std::flush;
-  if (!generate_.empty()) std::cout << Generate(app_, generate_) << std::flush;
-  return print_ || !generate_.empty() ? Next::kExit : Next::kRun;
+  if (print_) std::cout << Text();
+  if (!generate_.empty()) std::cout << Generate(app_, generate_);
+  if (!print_ && generate_.empty()) return Next::kRun;
+  return Printed();
 }
 
 absl::Status Settings::Blame(const std::string& message) const {

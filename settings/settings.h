@@ -24,7 +24,7 @@ class Settings {
 
   enum class Next { kRun, kExit };
   // kExit: what was asked for instead of a run was printed. InvalidArgument: the wrong option with
-  // the variable or the file's line that it came from.
+  // the variable or the file's line that it came from. DataLoss: it could not be printed.
   absl::StatusOr<Next> Parse(int argc, const char* const* argv);
 
   // The configuration file; empty: none. After Parse.

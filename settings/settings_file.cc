@@ -29,6 +29,9 @@ absl::string_view WithoutComment(absl::string_view line) {
 }  // namespace
 
 absl::StatusOr<std::vector<Entry>> ParseEntries(const std::string& name, std::string_view text) {
+  // Some editors begin files with it, and nobody sees it.
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::vector<Entry> entries;
   int number = 0;
   for (const absl::string_view whole : absl::StrSplit(plan::ToAbsl(text), '\n')) {

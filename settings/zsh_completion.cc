@@ -39,7 +39,7 @@ void AppendSpecs(const std::vector<OptionOutline>& options, std::string& text) {
 }  // namespace
 
 std::string ZshCompletion(const CommandOutline& command) {
-  const std::string function = "_" + absl::StrReplaceAll(command.name, {{"-", "_"}});
+  const std::string function = absl::StrCat("_", absl::StrReplaceAll(command.name, {{"-", "_"}}));
   std::string text = absl::StrCat("#compdef ", command.name, "\n# Made from its own options.\n",
                                   function, "() {\n  local context state state_descr line\n",
                                   "  typeset -A opt_args\n  local -a common=(\n");

@@ -3,13 +3,14 @@
 #include "client/json/golden.h"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "client/json/json_reader.h"
+#include "client/json/text_file.h"
 #include "gdnplan/plan/status.h"
 
 namespace gdnplan::json {
@@ -176,13 +177,13 @@ absl::StatusOr<GoldenCase> ReadGoldenCase(const json& document) {
 }
 
 absl::StatusOr<std::vector<GoldenCase>> ReadGoldenFile(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", path));
+  GDNPLAN_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   std::vector<GoldenCase> cases;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
+  int number = 0;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
     if (line.empty()) continue;
-    absl::StatusOr<GoldenCase> golden = ParseGoldenLine(line);
+    absl::StatusOr<GoldenCase> golden = ParseGoldenLine({line.data(), line.size()});
     if (!golden.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ":", number, ": ", golden.status().message()));

@@ -42,14 +42,15 @@ std::string Describe(const nlohmann::json& value) {
 absl::StatusOr<nlohmann::json> ParseJson(std::string_view text) {
   try {
     return nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 5: ...": without the tag.
+  } catch (const nlohmann::json::exception& error) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 5: ...": without the tag. A
+    // number that is too large is no parse error, but "[json.exception.out_of_range.406] ...".
     const std::string_view what = error.what();
-    const size_t text_begin = what.find("parse error");
-    return absl::InvalidArgumentError(
-        absl::StrCat("not valid JSON: ",
-                     ToAbsl(text_begin == std::string_view::npos ? what : what.substr(text_begin))
-                         .substr(0, 300)));
+    const size_t text_begin = what.find("] ");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "not valid JSON: ",
+        ToAbsl(text_begin == std::string_view::npos ? what : what.substr(text_begin + 2))
+            .substr(0, 300)));
   }
 }
 

@@ -51,8 +51,10 @@ absl::Status LoadRun::Check(const LoadOptions& options) {
         "connections", absl::StrCat("must be in 1..", options.sessions, ", the sessions (got ",
                                     options.connections, ")"));
   }
-  if ((options.pace == Pace::kConstant || options.pace == Pace::kPoisson) && !(options.rate > 0)) {
-    return plan::InvalidField("rate", absl::StrCat("must be above 0 (got ", options.rate, ")"));
+  if ((options.pace == Pace::kConstant || options.pace == Pace::kPoisson) &&
+      !(options.rate >= kMinRate)) {
+    return plan::InvalidField(
+        "rate", absl::StrCat("must be at least ", kMinRate, " (got ", options.rate, ")"));
   }
   if (options.pace != Pace::kClosed) return absl::OkStatus();
   const bool stream = options.transport == Transport::kStream;

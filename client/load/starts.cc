@@ -10,6 +10,9 @@ namespace {
 
 using FloatSeconds = std::chrono::duration<double>;
 
+// About 30 years, which a duration of nanoseconds holds.
+constexpr double kNeverS = 1e9;
+
 }  // namespace
 
 Starts::Starts(const LoadOptions& options, int session)
@@ -47,7 +50,8 @@ void Starts::Take() {
 
 // Rounded, so that a start which is due at a window's end is not a nanosecond before it.
 Starts::Clock::time_point Starts::At(double seconds) const {
-  return begin_ + Clock::duration(std::llround((seconds - passed_s_) * 1e9));
+  const double in_s = std::min(seconds - passed_s_, kNeverS);
+  return begin_ + Clock::duration(std::llround(in_s * 1e9));
 }
 
 double Starts::next_s() const {

@@ -4,18 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "client/json/text_file.h"
 #include "gdnplan/plan/status.h"
 
 namespace gdnplan::load {
@@ -179,19 +177,14 @@ absl::StatusOr<std::vector<Request>> ParseTrace(std::string_view text, std::stri
 }
 
 absl::StatusOr<std::vector<Request>> ReadTrace(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  std::array<char, 65'536> part;
-  while (file.read(part.data(), part.size()), file.gcount() > 0) {
-    text.append(part.data(), static_cast<size_t>(file.gcount()));
+  const absl::StatusOr<std::string> text = json::ReadFile(path);
+  if (!text.ok()) {
+    return absl::Status(
+        text.status().code(),
+        absl::StrCat(text.status().message(),
+                     "; give a CSV file with a header arrival_s,prompt_tokens,output_tokens"));
   }
-  // A directory opens, and reading it fails.
-  if (!file.is_open() || file.bad()) {
-    return absl::NotFoundError(absl::StrCat(path, ": cannot be read (", std::strerror(errno),
-                                            "); give a CSV file with a header "
-                                            "arrival_s,prompt_tokens,output_tokens"));
-  }
-  return ParseTrace(text, path);
+  return ParseTrace(*text, path);
 }
 
 }  // namespace gdnplan::load

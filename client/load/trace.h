@@ -27,7 +27,8 @@ inline constexpr int32_t kMaxRequestTokens = 16'777'216;
 // InvalidArgument "NAME:LINE: COLUMN: ...". `name`: the file's, for errors.
 absl::StatusOr<std::vector<Request>> ParseTrace(std::string_view text, std::string_view name);
 
-// NotFound where the file cannot be read, else as above.
+// NotFound where the file cannot be read, InvalidArgument where it is a directory or above
+// json::kMaxFileBytes, else as above.
 absl::StatusOr<std::vector<Request>> ReadTrace(const std::string& path);
 
 }  // namespace gdnplan::load

@@ -3,29 +3,20 @@
 #include "client/tool/input.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "client/json/json_reader.h"
+#include "client/json/text_file.h"
 #include "gdnplan/plan/status.h"
 
 namespace gdnplan::tool {
 namespace {
 
 std::string Label(const std::string& path) { return path == "-" ? "stdin" : path; }
-
-absl::StatusOr<std::string> ReadAll(const std::string& path) {
-  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  return ReadFile(path);
-}
 
 absl::StatusOr<std::string_view> Line(std::string_view text, int number, const std::string& label) {
   if (text.empty()) return absl::InvalidArgumentError(absl::StrCat(label, " is empty"));
@@ -43,23 +34,10 @@ absl::StatusOr<std::string_view> Line(std::string_view text, int number, const s
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, " is a directory, not a file"));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return absl::NotFoundError(absl::StrCat("cannot read ", path, ": ", std::strerror(errno)));
-  }
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  return text;
-}
-
 absl::StatusOr<json::BatchDocument> ReadBatchFile(const std::string& path,
                                                   std::optional<int> line) {
   const std::string label = Label(path);
-  GDNPLAN_ASSIGN_OR_RETURN(const std::string text, ReadAll(path));
+  GDNPLAN_ASSIGN_OR_RETURN(const std::string text, json::ReadFile(path));
   // Without --line a document may span lines. If the first line is one by itself, it is meant.
   GDNPLAN_ASSIGN_OR_RETURN(const std::string_view chosen, Line(text, line.value_or(1), label));
   absl::StatusOr<json::BatchDocument> document = json::ParseBatch(chosen);

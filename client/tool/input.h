@@ -12,9 +12,6 @@
 
 namespace gdnplan::tool {
 
-// The whole of a file. Errors name it and the reason.
-absl::StatusOr<std::string> ReadFile(const std::string& path);
-
 // A batch from a file, "-" for stdin: the whole file, or one line of a file that has one document a
 // line. Without `line`: the whole file where it is one document, otherwise its first line.
 // Errors name the file.

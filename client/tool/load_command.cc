@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/json/text_file.h"
 #include "client/load/compare.h"
 #include "client/load/load_run.h"
 #include "client/load/report_json.h"
 #include "client/load/report_text.h"
 #include "client/load/sweep.h"
 #include "client/tool/command.h"
-#include "client/tool/input.h"
 #include "client/tool/input_files.h"
 #include "client/tool/load_flags.h"
 #include "client/tool/load_outputs.h"
@@ -43,18 +43,24 @@ scheduler turns requests into steps, over and over until --duration or --steps. 
 --rate or --paced is given. --sweep writes --json only, with all its runs.
 
 Exit status: 0 success, 1 failure (no server, a session lost or refused, no plan answered), 2 a wrong
-plan or wrong usage, 3 a gate was missed. Ctrl-C ends the measurement and reports what there is; a
-second one ends at once.)";
+plan or wrong usage, 3 a gate was missed. Ctrl-C (or SIGTERM, or SIGHUP) ends the measurement and
+reports what there is; a second one ends at once.)";
+
+constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<bool> interrupted = false;
-void OnInterrupt(int /*signal*/) { interrupted = true; }
 
-// Once: the next one ends the process.
+// Once: the next one, whichever it is, ends the process.
+void OnInterrupt(int /*signal*/) {
+  interrupted = true;
+  for (const int each : kInterrupts) signal(each, SIG_DFL);
+}
+
 void AwaitInterrupt() {
-  struct sigaction action {};
-  action.sa_handler = OnInterrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
+  for (const int each : kInterrupts) {
+    // nohup, say, wants it ignored.
+    if (signal(each, OnInterrupt) == SIG_IGN) signal(each, SIG_IGN);
+  }
 }
 
 void Warn(const std::string& text) { std::cerr << "gdnplan: " << OneLine(text) << '\n'; }
@@ -288,8 +294,8 @@ class LoadCommand {
 
 absl::StatusOr<int> Compare(const std::vector<std::string>& files) {
   const auto compare = [&files]() -> absl::StatusOr<std::string> {
-    GDNPLAN_ASSIGN_OR_RETURN(const std::string before, ReadFile(files[0]));
-    GDNPLAN_ASSIGN_OR_RETURN(const std::string after, ReadFile(files[1]));
+    GDNPLAN_ASSIGN_OR_RETURN(const std::string before, json::ReadFile(files[0]));
+    GDNPLAN_ASSIGN_OR_RETURN(const std::string after, json::ReadFile(files[1]));
     return load::CompareResults({files[0], before}, {files[1], after});
   };
   GDNPLAN_ASSIGN_OR_RETURN(const std::string text, OfFlag("--compare", compare()));

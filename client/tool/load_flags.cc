@@ -176,14 +176,14 @@ absl::StatusOr<Sweep> ParseSweep(const std::string& text) {
   if (parts.size() != 2 || (!concurrency && sweep.parameter != kRate)) {
     return refuse("must be concurrency=N,N,... or rate=N,N,...");
   }
-  const CLI::Validator check = concurrency ? InRange(1, kMaxConcurrency) : InRange(0.0, kMaxRate);
+  const CLI::Validator check =
+      concurrency ? InRange(1, kMaxConcurrency) : InRange(load::kMinRate, kMaxRate);
   sweep.texts = absl::StrSplit(parts[1], ',');
   for (std::string& value : sweep.texts) {
     if (const std::string error = check(value); !error.empty()) {
       return WrongUsage("--sweep", absl::StrCat(sweep.parameter, " ", error));
     }
     sweep.values.push_back(std::stod(value));
-    if (sweep.values.back() <= 0) return refuse("a rate must be above 0");
   }
   return sweep;
 }

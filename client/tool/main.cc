@@ -11,6 +11,7 @@
 #include "client/tool/text.h"
 #include "client/tool/usage.h"
 #include "settings/settings.h"
+#include "settings/standard_streams.h"
 #include "wire/flag_range.h"
 
 namespace gdnplan::tool {
@@ -87,7 +88,9 @@ int Main(int argc, const char* const* argv) {
   settings::Settings settings(app, "GDNPLAN_CLIENT_CONFIG");
   const absl::StatusOr<settings::Settings::Next> next = settings.Parse(argc, argv);
   if (!next.ok()) {
-    return Fail(kUsage, WithHelp(std::string(next.status().message()), app));
+    const std::string error(next.status().message());
+    return absl::IsInvalidArgument(next.status()) ? Fail(kUsage, WithHelp(error, app))
+                                                  : Fail(kFailure, error);
   }
   if (*next == settings::Settings::Next::kExit) return kSuccess;
   if (!action) {
@@ -107,6 +110,7 @@ int Main(int argc, const char* const* argv) {
 }  // namespace gdnplan::tool
 
 int main(int argc, char** argv) {
+  gdnplan::settings::OpenStandardStreams();
   // gRPC's own lines come between ours and say less. Whoever wants them sets the variable.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   try {

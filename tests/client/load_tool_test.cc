@@ -276,11 +276,15 @@ TEST_F(LoadToolTest, ASessionForWhichNoRoomIsLeftIsNamed) {
 }
 
 TEST_F(LoadToolTest, AnInterruptEndsTheMeasurement) {
-  ChildProcess load(Command({"--duration=10000", "--shape=decode=4"}));
-  AwaitPlans();
-  load.Signal(SIGINT);
-  EXPECT_EQ(load.Wait(), 0) << load.errors();
-  EXPECT_GT(Result().at("plans"), 0);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    SCOPED_TRACE(signal);
+    ChildProcess load(Command({"--duration=10000", "--shape=decode=4"}));
+    AwaitPlans();
+    load.Signal(signal);
+    EXPECT_EQ(load.Wait(), 0) << load.errors();
+    EXPECT_GT(Result().at("plans"), 0);
+    std::filesystem::remove(json_file_);
+  }
   std::vector<std::string> command = Command({"--shape=decode=4"});
   std::replace(command.begin(), command.end(), std::string("--warmup=0"),
                std::string("--warmup=10000"));

@@ -47,6 +47,14 @@ TEST_F(LoadFilesTest, FilesAreOpenedBeforeTheRun) {
   EXPECT_FALSE(std::filesystem::exists(directory_.path() + "/new"));
 }
 
+// A closed stream's number is the next file's.
+TEST_F(LoadFilesTest, WithoutStandardStreamsTheirLinesAreInNoFile) {
+  std::vector<std::string> command = Command({"--steps=10", "--shape=decode=1"});
+  command.insert(command.begin(), {"/bin/sh", "-c", "exec \"$@\" <&- >&- 2>&-", "sh"});
+  EXPECT_EQ(RunProgram(command).status, 0);
+  EXPECT_EQ(Result().at("plans"), 10);  // and nothing but the object is in the file
+}
+
 // Without a server: the flags alone are wrong.
 TEST(LoadToolUsageTest, WrongUsageIsStatus2AndNamesTheFlag) {
   const test::TemporaryDirectory directory;
@@ -83,8 +91,8 @@ TEST(LoadToolUsageTest, WrongUsageIsStatus2AndNamesTheFlag) {
       {{"--sweep=steps=1"}, "--sweep: must be"},
       {{"--sweep=concurrency=1.5"},
        "--sweep: concurrency must be a whole number in 1..16000 (got 1.5)"},
-      {{"--sweep=rate=1,nan"}, "--sweep: rate must be a number in 0..10000000 (got nan)"},
-      {{"--sweep=rate=0.5,0"}, "--sweep: a rate must be above 0 (got rate=0.5,0)"},
+      {{"--sweep=rate=1,nan"}, "--sweep: rate must be a number in 0.000001..10000000 (got nan)"},
+      {{"--sweep=rate=0.5,0"}, "--sweep: rate must be a number in 0.000001..10000000 (got 0)"},
       {{"--sweep=rate="}, "--sweep: rate must be"},
       {{"--sweep", ""}, "--sweep: must not be empty"},
       {{"--shape=nonsense"}, "--shape \"nonsense\""},
@@ -101,6 +109,7 @@ TEST(LoadToolUsageTest, WrongUsageIsStatus2AndNamesTheFlag) {
       {{"--trace=" + trace},
        "--trace: " + trace + ": line 3: with 9000000 prompt and 1 output tokens needs"},
       {{"--json", ""}, "--json: must not be empty"},
+      {{"--rate=1e-10"}, "--rate: must be at least 1e-06 (got 1e-10)"},
       {{"--rate=nan"}, "--rate: must be a number in 0..10000000 (got nan)"},
       {{"--duration=nan"},
        "--duration: must be a number in 0.1..86400 (got nan); see gdnplan load --help\n"},
@@ -148,7 +157,7 @@ TEST_F(LoadFilesTest, WhatCannotBeReadIsAFailureThatNamesFlagAndFile) {
     EXPECT_EQ(result.status, 1) << error;
     EXPECT_THAT(result.errors, StartsWith("gdnplan: " + error));
   };
-  expect({"--trace=/nowhere.csv"}, "--trace: /nowhere.csv: cannot be read (No such file");
+  expect({"--trace=/nowhere.csv"}, "--trace: cannot read /nowhere.csv: No such file");
   expect({"--trace=" + text}, "--trace: " + text + ":1: arrival_s: no such column");
   expect({"--compare", "/nowhere", text}, "--compare: cannot read /nowhere: No such file");
   expect({"--compare", text, text}, "--compare: " + text + ": not valid JSON");

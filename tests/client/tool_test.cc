@@ -126,6 +126,16 @@ TEST_F(ToolTest, VerifyChecksTheRegather) {
   EXPECT_EQ(LastLine(result.output), "0 passed, 1 failed");
 }
 
+TEST_F(ToolTest, WhatCannotBePrintedIsAnError) {
+  for (const std::string what : {"--help", "--version", "--print-config", "info"}) {
+    std::vector<std::string> command = Command({what});
+    command.insert(command.begin(), {"/bin/sh", "-c", "exec \"$@\" >/dev/full", "sh"});
+    const ProgramResult result = RunProgram(command);
+    EXPECT_EQ(result.status, 1) << what;
+    EXPECT_EQ(result.errors, "gdnplan: cannot write to stdout\n");
+  }
+}
+
 TEST_F(ToolTest, VerifyCountsWhatItCannotRead) {
   const std::string broken = directory_.Write("broken.jsonl", "{\"name\": 1\n");
   const std::string good = std::string(kGolden) + "/traps.jsonl";

@@ -164,15 +164,23 @@ TEST_F(MainTest, TakesOverAfterACrash) {
     Process server(Command());
     ASSERT_EQ(server.ReadLine(), Line());
     lost = OpenSession();
+    EXPECT_TRUE(Exists(lost));
     server.Signal(SIGKILL);
     EXPECT_EQ(server.Wait(), 128 + SIGKILL);
   }
-  EXPECT_TRUE(Exists(lost));
   EXPECT_FALSE(std::filesystem::is_empty(root_ / "run"));
   Process next(Command());
   EXPECT_EQ(next.ReadLine(), Line());
   EXPECT_TRUE(Exists(OpenSession()));
   EXPECT_FALSE(Exists(lost));
+}
+
+TEST_F(MainTest, WhatCannotBePrintedIsAnError) {
+  for (const std::string flag : {"--help", "--version", "--print-config", "--generate=man"}) {
+    Process server({"/bin/sh", "-c", "exec \"$@\" >/dev/full", "sh", GDNPLAN_SERVER, flag});
+    EXPECT_EQ(server.Wait(), 1) << flag;
+    EXPECT_EQ(server.ErrorOutput(), "gdnplan-server: cannot write to stdout\n");
+  }
 }
 
 TEST_F(MainTest, SaysWhyItCannotServe) {

@@ -13,6 +13,14 @@ using ::testing::ElementsAre;
 using ::testing::FieldsAre;
 using ::testing::HasSubstr;
 
+TEST(SettingsFileTest, AByteOrderMarkIsNoKey) {
+  const auto entries = ParseEntries("f",
+                                    "\xEF\xBB\xBF"
+                                    "lease = 1\n");
+  ASSERT_THAT(entries, test::IsOk());
+  EXPECT_EQ(entries->front().key, "lease");
+}
+
 TEST(SettingsFileTest, KeysValuesAndLines) {
   const auto entries = ParseEntries("f",
                                     "# all = 1\n"

@@ -187,6 +187,12 @@ TEST(BatchJsonTest, TextThatIsNotJson) {
   }
 }
 
+TEST(BatchJsonTest, NumbersThatNothingHolds) {
+  EXPECT_THAT(ParseBatch("{\"config\": 1e400}"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       StartsWith("not valid JSON: number overflow parsing '1e400'")));
+}
+
 TEST(BatchJsonTest, DeepNestingIsAnErrorNotACrash) {
   constexpr int kDepth = 200'000;
   const std::string deep = std::string(kDepth, '[') + std::string(kDepth, ']');

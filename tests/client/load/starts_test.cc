@@ -52,6 +52,25 @@ TEST(StartsTest, AWindowHasItsShareWhoeverMakesThem) {
   }
 }
 
+TEST(StartsTest, TheSlowestRateIsOneStartAndThenNoneForYears) {
+  for (const Pace pace : {Pace::kConstant, Pace::kPoisson}) {
+    for (const int session : {0, 999}) {
+      Starts starts(Options(pace, kMinRate, 1000), session);
+      starts.Begin(kBegin);
+      EXPECT_GE(*starts.Next(0), kBegin);
+      if (session == 0) starts.Take();
+      EXPECT_GT(*starts.Next(0), kBegin + 86'400s);
+      EXPECT_EQ(starts.End(kBegin + 86'400s), 0u);
+    }
+  }
+}
+
+TEST(StartsTest, WhatIsDueInAThousandYearsIsLaterThanAnyWindow) {
+  Starts starts(Options(Pace::kTrace, 0, 1), 0);
+  starts.Begin(kBegin);
+  EXPECT_GT(*starts.Next(1e300), kBegin + 86'400s);
+}
+
 TEST(StartsTest, MoreThanAnybodyCouldMakeAreCountedAtOnce) {
   Starts starts(Options(Pace::kConstant, 1e7, 1), 0);
   starts.Begin(kBegin);
