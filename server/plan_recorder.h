@@ -34,7 +34,7 @@ inline constexpr size_t kNumStages = 5;
 // Thread safe. What succeeds is recorded without a lock (but for a trace, if there is one).
 class PlanRecorder {
  public:
-  // `trace` gets every call; null: none does. Before the first Record.
+  // `trace` gets every call; null: none does. Before the first Record or after the last.
   void SetTrace(std::shared_ptr<PlanTrace> trace) { trace_ = std::move(trace); }
 
   void Record(const CallRecord& call);

@@ -143,10 +143,9 @@ absl::Status Server::StartWatching(const ServerOptions& options) {
   }
   if (options.metrics_listen.empty()) return absl::OkStatus();
   GDNPLAN_ASSIGN_OR_RETURN(
-      metrics_, MetricsEndpoint::Open(
-                    options.metrics_listen,
-                    std::make_shared<MetricsCollector>(
-                        registry_, [this] { return health_.serving(); }, std::move(trace))));
+      metrics_, MetricsEndpoint::Open(options.metrics_listen,
+                                      std::make_shared<MetricsCollector>(
+                                          registry_, [this] { return health_.serving(); }, trace)));
   metrics_host_ = options.metrics_listen.substr(0, options.metrics_listen.rfind(':'));
   return absl::OkStatus();
 }
@@ -275,6 +274,7 @@ bool Server::Shutdown(std::chrono::milliseconds grace) {
   if (ended) {
     for (const auto& thread : threads_) thread->Stop();
     server_.reset();
+    registry_.recorder().SetTrace(nullptr);  // its file ends as it should
   } else {
     Log(Severity::kWarn,
         "a client does not take its answers: its connection is left to the system");

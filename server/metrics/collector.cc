@@ -115,8 +115,8 @@ void AppendDevices(const SessionRegistry& registry, const SessionRegistry::Count
 }  // namespace
 
 MetricsCollector::MetricsCollector(const SessionRegistry& registry, std::function<bool()> serving,
-                                   std::shared_ptr<const PlanTrace> trace)
-    : registry_(registry), serving_(std::move(serving)), trace_(std::move(trace)) {}
+                                   const std::shared_ptr<const PlanTrace>& trace)
+    : registry_(registry), serving_(std::move(serving)), trace_(trace) {}
 
 std::vector<prometheus::MetricFamily> MetricsCollector::Collect() const {
   Families families;
@@ -129,10 +129,10 @@ std::vector<prometheus::MetricFamily> MetricsCollector::Collect() const {
   AppendCalls(registry_.recorder(), families);
   AppendSessions(registry_, counts, families);
   AppendDevices(registry_, counts, families);
-  if (trace_ != nullptr) {
+  if (const std::shared_ptr<const PlanTrace> trace = trace_.lock()) {
     AddCounter(families.emplace_back(CounterFamily("gdnplan_trace_left_out_total",
                                                    "Calls that the trace file has no room for.")),
-               Number(trace_->num_left_out()));
+               Number(trace->num_left_out()));
   }
   AppendProcessMetrics(families);
   return families;

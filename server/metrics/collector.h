@@ -18,16 +18,16 @@ namespace gdnplan::server {
 // Asks when it is asked: nothing is kept twice. Thread safe.
 class MetricsCollector final : public prometheus::Collectable {
  public:
-  // What is given must outlive the collector. `trace` may be null.
+  // What is given must outlive the collector, but for `trace`, which may be null.
   MetricsCollector(const SessionRegistry& registry, std::function<bool()> serving,
-                   std::shared_ptr<const PlanTrace> trace);
+                   const std::shared_ptr<const PlanTrace>& trace);
 
   std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:
   const SessionRegistry& registry_;
   const std::function<bool()> serving_;
-  const std::shared_ptr<const PlanTrace> trace_;
+  const std::weak_ptr<const PlanTrace> trace_;
 };
 
 }  // namespace gdnplan::server

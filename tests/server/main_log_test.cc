@@ -109,6 +109,21 @@ TEST_F(MainLogTest, WithoutStandardErrorTheLogIsInNoOtherFile) {
   EXPECT_TRUE(nlohmann::json::parse(file, nullptr, false).is_array());
 }
 
+TEST_F(MainLogTest, ATraceIsWholeWhenTheServerEnds) {
+  const std::string trace = (root_ / "trace.json").string();
+  Process server(Command({"--trace-file=" + trace, "--metrics-listen=127.0.0.1:0"}));
+  ASSERT_THAT(server.ReadLine(), ::testing::StartsWith(Line()));
+  const auto session = Client().Open(SampleRequest());
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT(Client().Plan(session->session_id(), SampleBatch()), IsOk());
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+  std::ifstream file(trace);
+  const nlohmann::json events = nlohmann::json::parse(file, nullptr, false);
+  ASSERT_TRUE(events.is_array());
+  EXPECT_GT(events.size(), 1u);
+}
+
 TEST_F(MainLogTest, SessionsThatComeAndGoDoNotFillTheLog) {
   constexpr int kSessions = 200;  // and as many refusals
   Process server(Command({"--log-format=json"}));
