@@ -9,11 +9,13 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "client/forked_child.h"
 #include "client/plan_stream_state.h"
+#include "wire/thread_error.h"
 
 namespace gdnplan::client {
 
@@ -24,7 +26,11 @@ class AsyncPlanStream::Impl {
       stream_.state_->Cancel(absl::FailedPreconditionError(
           "plans were in flight when the stream became asynchronous: take their answers before"));
     }
-    thread_ = std::thread([this] { Run(); });
+    try {
+      thread_ = std::thread([this] { Run(); });
+    } catch (const std::system_error& error) {
+      no_thread_ = wire::ThreadError(error);
+    }
   }
 
   // Returns once all callbacks ran. Apart from the destructor, for they may call Plan.
@@ -34,7 +40,7 @@ class AsyncPlanStream::Impl {
       stop_ = true;
     }
     changed_.notify_all();
-    thread_.join();
+    if (no_thread_.ok()) thread_.join();
   }
 
   // There the thread is not, and locks may be held for ever.
@@ -42,6 +48,7 @@ class AsyncPlanStream::Impl {
 
   void Plan(const plan::BatchView& batch, const PlanOptions& options, Callback callback) {
     if (InForkedChild()) return callback(StreamInForkedChild());
+    if (!no_thread_.ok()) return callback(no_thread_);
     for (;;) {
       const uint64_t taken = AwaitTaken(std::nullopt);
       {
@@ -121,6 +128,7 @@ class AsyncPlanStream::Impl {
   uint64_t num_taken_ = 0;
   bool stop_ = false;
   const pid_t pid_ = getpid();
+  absl::Status no_thread_;  // why there is none; set by the constructor
   std::thread thread_;
 };
 

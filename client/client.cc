@@ -124,8 +124,8 @@ absl::StatusOr<Session> Client::OpenSession(const plan::PlanConfig& config,
                                                                   .options = options_,
                                                                   .owner = true,
                                                                   .keeper = keeper_});
-  keeper_->Keep(state);
   Session session(state, 0);  // from here on its destructor closes
+  GDNPLAN_RETURN_IF_ERROR(keeper_->Keep(state));
   if (options.map_now) GDNPLAN_RETURN_IF_ERROR(MapArenas(*state, AllDevices(state->info())));
   return session;
 }
@@ -149,8 +149,8 @@ absl::StatusOr<Session> Client::AttachSession(const std::string& session_id,
                                                          .options = options_,
                                                          .attachment_id = response->attachment_id(),
                                                          .keeper = keeper_});
-  keeper_->Keep(state);
   Session session(state, devices.front());  // from here on its destructor detaches
+  GDNPLAN_RETURN_IF_ERROR(keeper_->Keep(state));
   if (options.map_now) GDNPLAN_RETURN_IF_ERROR(MapArenas(*state, devices));
   if (options.consumer) {
     // Only now: this process can take over, and what the consumer before it held is released.

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "client/session_state.h"
+#include "wire/thread_error.h"
 
 namespace gdnplan::client {
 namespace {
@@ -140,13 +142,18 @@ LeaseKeeper::~LeaseKeeper() {
   }
 }
 
-void LeaseKeeper::Keep(const std::shared_ptr<SessionState>& session) {
-  if (session->info().lease.count() == 0 || getpid() != pid_) return;
-  work_->Add(session);
-  const std::lock_guard lock(mutex_);
-  if (!thread_.joinable()) {
-    thread_ = std::thread([work = work_] { work->Run(); });
+absl::Status LeaseKeeper::Keep(const std::shared_ptr<SessionState>& session) {
+  if (session->info().lease.count() == 0 || getpid() != pid_) return absl::OkStatus();
+  {
+    const std::lock_guard lock(mutex_);
+    try {
+      if (!thread_.joinable()) thread_ = std::thread([work = work_] { work->Run(); });
+    } catch (const std::system_error& error) {
+      return wire::ThreadError(error);
+    }
   }
+  work_->Add(session);
+  return absl::OkStatus();
 }
 
 void LeaseKeeper::SignSoon() {

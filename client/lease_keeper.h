@@ -10,6 +10,8 @@
 #include <mutex>
 #include <thread>
 
+#include "absl/status/status.h"
+
 namespace gdnplan::client {
 
 class SessionState;
@@ -24,8 +26,9 @@ class LeaseKeeper {
   LeaseKeeper(const LeaseKeeper&) = delete;
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
 
-  // Until the session is closed by this process, or gone on the server.
-  void Keep(const std::shared_ptr<SessionState>& session);
+  // Until the session is closed by this process, or gone on the server. ResourceExhausted: there is
+  // no thread for it.
+  absl::Status Keep(const std::shared_ptr<SessionState>& session);
   // Signs for every session now, and a little later once more.
   void SignSoon();
 

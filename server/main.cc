@@ -17,7 +17,6 @@
 #include <thread>
 #include <variant>
 
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "server/device_list.h"
 #include "server/library_logs.h"
@@ -28,6 +27,7 @@
 #include "server/supervisor.h"
 #include "server/watchdog.h"
 #include "settings/standard_streams.h"
+#include "wire/thread_error.h"
 
 namespace {
 
@@ -106,11 +106,8 @@ void EndAfter(const absl::Status& error) {
   if (!Detach(end)) end();
 }
 
-// What the libraries throw while the server starts: they have no thread, or no memory.
-std::string ReasonOf(const std::exception& error) {
-  return absl::StrCat(error.what(),
-                      "; are there limits of processes or memory (ulimit -u and -v, a container's "
-                      "pids and memory)? Raise them");
+void CannotServe(const std::string& reason) {
+  Log(Severity::kError, "cannot serve", {{"reason", reason}});
 }
 
 int Wait(const sigset_t& signals) {
@@ -183,7 +180,7 @@ int Serve(const Options& options, const sigset_t& signals, const Supervisor& sup
   server_options.on_fatal_error = EndAfter;
   absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(server_options);
   if (!server.ok()) {
-    Log(Severity::kError, "cannot serve", {{"reason", std::string(server.status().message())}});
+    CannotServe(std::string(server.status().message()));
     return EXIT_FAILURE;
   }
   std::printf("%s\n", (*server)->StartupLine().c_str());
@@ -219,8 +216,10 @@ int main(int argc, char** argv) {
     gdnplan::server::TakeLibraryLogs();
     LogMove(move);
     status = Serve(options, signals, FindSupervisor(move));
-  } catch (const std::exception& error) {
-    Log(Severity::kError, "cannot serve", {{"reason", ReasonOf(error)}});
+  } catch (const std::system_error& error) {
+    CannotServe(std::string(gdnplan::wire::ThreadError(error).message()));
+  } catch (const std::exception& error) {  // out of memory
+    CannotServe(error.what());
   }
   Exit(status);
 }

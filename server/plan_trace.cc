@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kInterval{100};
 constexpr mode_t kTraceMode = 0666;  // less the process' mask
-constexpr char kNoFile[] = "it is a FIFO or socket, no file";
+constexpr char kNoFile[] = "it is no regular file";
 constexpr char kTaken[] = "another server writes to it";
 
 double Microseconds(CallTimes::Time::duration time) {

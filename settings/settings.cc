@@ -119,8 +119,8 @@ std::string Settings::Text() const {
   for (const CLI::Option* option : Configurable()) {
     const auto source = sources_.find(option);
     const std::string value = Value(*option);
-    absl::StrAppend(&text, Name(*option), " =", value.empty() ? "" : " ", value, "  # ",
-                    source == sources_.end() ? kDefault : source->second, "\n");
+    absl::StrAppend(&text, Name(*option), " =", value.empty() ? "" : " ", FormatValue(value),
+                    "  # ", source == sources_.end() ? kDefault : source->second, "\n");
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -26,7 +27,24 @@ absl::string_view WithoutComment(absl::string_view line) {
   return line;
 }
 
+// What is between the marks, where the text begins with one. Nothing: there is more behind the
+// second one than a comment, or no second one.
+std::optional<absl::string_view> Unquoted(absl::string_view text) {
+  const size_t end = text.find('"', 1);
+  if (end == absl::string_view::npos) return std::nullopt;
+  if (!absl::StripAsciiWhitespace(WithoutComment(text.substr(end + 1))).empty()) {
+    return std::nullopt;
+  }
+  return text.substr(1, end - 1);
+}
+
 }  // namespace
+
+std::string FormatValue(const std::string& value) {
+  const auto read = ParseEntries("", absl::StrCat("key = ", value));
+  const bool same = read.ok() && read->size() == 1 && read->front().value == value;
+  return same ? value : absl::StrCat("\"", value, "\"");
+}
 
 absl::StatusOr<std::vector<Entry>> ParseEntries(const std::string& name, std::string_view text) {
   // Some editors begin files with it, and nobody sees it.
@@ -44,7 +62,17 @@ absl::StatusOr<std::vector<Entry>> ParseEntries(const std::string& name, std::st
       return absl::InvalidArgumentError(
           absl::StrCat(name, ":", number, ": must be \"key = value\" (got ", line, ")"));
     }
-    const absl::string_view value = absl::StripAsciiWhitespace(line.substr(equals + 1));
+    absl::string_view value = absl::StripAsciiWhitespace(line.substr(equals + 1));
+    if (!value.empty() && value.front() == '"') {
+      // With what looked like a comment.
+      const auto unquoted = Unquoted(whole.substr(whole.find('"')));
+      if (!unquoted.has_value()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            name, ":", number, ": ", key,
+            ": must end with the quotation mark that it begins with (got ", value, ")"));
+      }
+      value = *unquoted;
+    }
     entries.push_back({std::string(key), std::string(value), number});
   }
   return entries;

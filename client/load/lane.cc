@@ -3,9 +3,11 @@
 #include "client/load/lane.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "gdnplan/plan/status.h"
+#include "wire/thread_error.h"
 
 namespace gdnplan::load {
 namespace {
@@ -73,6 +75,7 @@ absl::StatusOr<std::unique_ptr<Lane>> Lane::Open(const LoadOptions& options, int
                            client.OpenSession(source->config(), session_options));
   std::unique_ptr<Lane> lane(
       new Lane(options, number, std::move(session), std::move(source), in_flight));
+  GDNPLAN_RETURN_IF_ERROR(lane->Start());
   if (options.transport == Transport::kStream) {
     GDNPLAN_ASSIGN_OR_RETURN(lane->stream_, lane->OpenStream());
   }
@@ -87,13 +90,18 @@ Lane::Lane(const LoadOptions& options, int number, client::Session session,
       in_host_memory_(InHostMemory(session_.info())),
       expected_(source_->config()),
       requests_(static_cast<size_t>(in_flight)),
-      starts_(options, number) {
+      starts_(options, number) {}
+
+absl::Status Lane::Start() try {
   if (options_.pace == Pace::kClosed || options_.transport == Transport::kUnary) {
     threads_.emplace_back([this] { RunAlone(); });
   } else {
     threads_.emplace_back([this] { RunSender(); });
     threads_.emplace_back([this] { RunTaker(); });
   }
+  return absl::OkStatus();
+} catch (const std::system_error& error) {
+  return wire::ThreadError(error);
 }
 
 Lane::~Lane() { Stop(); }

@@ -32,7 +32,8 @@ class Lane {
  public:
   using Clock = Starts::Clock;
 
-  // `in_flight`: requests under way at most; with unary calls 1. Options outlive it.
+  // `in_flight`: requests under way at most; with unary calls 1. Options outlive it. Errors as of
+  // Client::OpenSession; ResourceExhausted also where there is no thread for it.
   static absl::StatusOr<std::unique_ptr<Lane>> Open(const LoadOptions& options, int number,
                                                     const client::Client& client, int in_flight);
   ~Lane();
@@ -95,6 +96,7 @@ class Lane {
 
   // Closed loops and unary calls: one thread sends and takes. It is the quickest way, and what
   // schedulers do.
+  absl::Status Start();
   void RunAlone();
   // Open loops over a stream: an answer that is late must not make the next request late.
   void RunSender();

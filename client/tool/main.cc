@@ -6,6 +6,7 @@
 #include <exception>
 #include <iostream>
 #include <string>
+#include <system_error>
 
 #include "client/tool/command.h"
 #include "client/tool/text.h"
@@ -13,6 +14,7 @@
 #include "settings/settings.h"
 #include "settings/standard_streams.h"
 #include "wire/flag_range.h"
+#include "wire/thread_error.h"
 
 namespace gdnplan::tool {
 namespace {
@@ -115,8 +117,10 @@ int main(int argc, char** argv) {
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   try {
     return gdnplan::tool::Main(argc, argv);
+  } catch (const std::system_error& error) {
+    return gdnplan::tool::Fail(gdnplan::tool::kFailure,
+                               std::string(gdnplan::wire::ThreadError(error).message()));
   } catch (const std::exception& error) {  // out of memory, and what libraries throw unasked
-    std::cerr << "gdnplan: " << error.what() << '\n';
-    return gdnplan::tool::kFailure;
+    return gdnplan::tool::Fail(gdnplan::tool::kFailure, error.what());
   }
 }

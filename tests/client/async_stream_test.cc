@@ -6,10 +6,12 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gdnplan/client/async_plan_stream.h"
 #include "tests/client/stream_testing.h"
+#include "tests/testing/no_threads.h"
 #include "tests/testing/status_matchers.h"
 
 namespace gdnplan::client {
@@ -40,6 +42,20 @@ TEST_F(AsyncStreamTest, AnswersInOrderWhateverTheyAre) {
   EXPECT_EQ(first.get()->id(), 11u);
   EXPECT_THAT(second.get(), StatusIs(absl::StatusCode::kDeadlineExceeded));
   EXPECT_EQ(third.get()->id(), 13u) << "a deadline that the server reports is an answer";
+}
+
+TEST_F(AsyncStreamTest, WithoutAThreadEachPlanSaysSo) {
+  PlanStream plans = Open();
+  std::optional<AsyncPlanStream> stream;
+  {
+    const test::NoThreads no_threads;
+    stream.emplace(std::move(plans));
+  }
+  for (int i = 0; i < 2; ++i) {
+    auto plan = stream->Plan(batch_);
+    EXPECT_THAT(plan.get(), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("no thread")));
+  }
+  stream->Cancel();
 }
 
 TEST_F(AsyncStreamTest, WaitsForRoom) {

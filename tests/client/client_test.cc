@@ -14,6 +14,7 @@
 
 #include "tests/client/fake_session.h"
 #include "tests/client/mock_stub.h"
+#include "tests/testing/no_threads.h"
 #include "tests/testing/status_matchers.h"
 
 namespace gdnplan::client {
@@ -183,6 +184,17 @@ TEST_F(ClientTest, AnOwnerClosesOnceAndAnAttachedSessionDetaches) {
   EXPECT_THAT(session->Close(), IsOk());
   EXPECT_THAT(session->Plan(batch_), StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(session->Heartbeat(), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+// Its lease would lapse while its owner lives.
+TEST_F(ClientTest, WhatNoThreadRenewsIsClosedAgain) {
+  description_.set_lease_ms(1000);
+  const auto no_thread = StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("no thread"));
+  EXPECT_CALL(*stub_, CloseSession).Times(1);
+  EXPECT_CALL(*stub_, DetachSession).WillOnce(Return(v1::DetachSessionResponse()));
+  const test::NoThreads no_threads;
+  EXPECT_THAT(Open(), no_thread);
+  EXPECT_THAT(client_.AttachSession("secret"), no_thread);
 }
 
 TEST_F(ClientTest, DestructorAndAssignmentClose) {

@@ -42,7 +42,8 @@ TEST_F(RefusedThreadsTest, TheServerSaysSoAndLeavesNothingBehind) {
     }
     ASSERT_EQ(server.Wait(), 1);
     ASSERT_THAT(server.ErrorOutput(),
-                AllOf(HasSubstr("cannot serve: reason="), HasSubstr("ulimit -u and -v")));
+                AllOf(HasSubstr("cannot serve: reason="), HasSubstr("no thread: "),
+                      HasSubstr("ulimit -u and -v")));
     EXPECT_TRUE(!std::filesystem::exists(root_ / "run") ||
                 std::filesystem::is_empty(root_ / "run"));
   }

@@ -35,6 +35,30 @@ TEST(SettingsFileTest, KeysValuesAndLines) {
                           FieldsAre("empty", "", 5), FieldsAre("last", "1", 6)));
 }
 
+TEST(SettingsFileTest, MarksKeepWhatIsBetweenThem) {
+  const auto entries = ParseEntries("f",
+                                    "a = \"/x #1\"\n"
+                                    "b =\" = \" # a comment\n"
+                                    "c = \"\"");
+  ASSERT_TRUE(entries.ok()) << entries.status();
+  EXPECT_THAT(*entries, ElementsAre(FieldsAre("a", "/x #1", 1), FieldsAre("b", " = ", 2),
+                                    FieldsAre("c", "", 3)));
+  for (const char* line : {"a = \"x", "a = \"", "a = \"x\" y", "a = \"x # \" y"}) {
+    EXPECT_THAT(std::string(ParseEntries("f", line).status().message()),
+                HasSubstr("f:1: a: must end with the quotation mark that it begins with (got \""))
+        << line;
+  }
+}
+
+TEST(SettingsFileTest, WhatIsWrittenIsReadAsItWas) {
+  for (const std::string value : {"", "1", "unix:/a#b", "/x #1", "#", " x ", "a = \t#b"}) {
+    const auto entries = ParseEntries("f", "key = " + FormatValue(value));
+    ASSERT_TRUE(entries.ok()) << entries.status();
+    EXPECT_THAT(*entries, ElementsAre(FieldsAre("key", value, 1)));
+  }
+  EXPECT_EQ(FormatValue("unix:/a#b"), "unix:/a#b");
+}
+
 TEST(SettingsFileTest, NothingIsAFileToo) { EXPECT_TRUE(ParseEntries("f", "")->empty()); }
 
 TEST(SettingsFileTest, LinesThatAreNoneAreNamed) {

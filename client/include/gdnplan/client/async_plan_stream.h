@@ -20,7 +20,8 @@ class AsyncPlanStream {
   // while StreamOptions::max_in_flight plans are in flight.
   using Callback = std::function<void(absl::StatusOr<PlanView>)>;
 
-  // Nothing of the stream may be in flight; otherwise every callback gets FailedPrecondition.
+  // Nothing of the stream may be in flight; otherwise every callback gets FailedPrecondition. Where
+  // the system gives no thread, every callback gets ResourceExhausted, before Plan returns.
   explicit AsyncPlanStream(PlanStream stream);
   // Waits for the answers to what is in flight, each at most PlanOptions::deadline; after Cancel
   // they come at once. A callback's Plan is Cancelled by then.
