@@ -8,11 +8,14 @@
 #include <iostream>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "gdnplan/plan/status.h"
 #include "settings/generate.h"
 #include "settings/outline.h"
@@ -23,6 +26,8 @@ namespace {
 
 constexpr char kCommandLine[] = "command line";
 constexpr char kDefault[] = "default";
+// The file has no way to say them.
+constexpr std::string_view kNotInALine("\n\0", 2);
 
 bool IsFlag(const CLI::Option& option) { return option.get_expected_min() == 0; }
 bool IsList(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
@@ -65,6 +70,23 @@ CLI::Option* Named(CLI::App& app, const std::string& argument) {
   return argument.starts_with("--")
              ? app.get_option_no_throw(argument.substr(0, argument.find('=')))
              : nullptr;
+}
+
+// Of the program or of any subcommand.
+CLI::Option* NamedAnywhere(CLI::App& app, const std::string& argument) {
+  CLI::Option* option = Named(app, argument);
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (option == nullptr) option = NamedAnywhere(*command, argument);
+  }
+  return option;
+}
+
+// A list as people write it, "1, 2", as the parser takes it.
+std::string WithoutBlanks(const std::string& list, const CLI::Option& option) {
+  if (option.get_delimiter() == '\0') return list;
+  std::vector<std::string> parts = absl::StrSplit(list, option.get_delimiter());
+  for (std::string& part : parts) absl::StripAsciiWhitespace(&part);
+  return absl::StrJoin(parts, std::string(1, option.get_delimiter()));
 }
 
 // What the option that the argument at `i` names is given, there or in the next one; nothing: the
@@ -158,6 +180,8 @@ absl::StatusOr<std::map<const CLI::Option*, std::vector<Entry>>> Settings::ReadF
   std::map<const CLI::Option*, std::vector<Entry>> found;
   if (path.empty()) return found;
   const absl::StatusOr<std::vector<Entry>> read = ReadEntries(path);
+  // What is wrong in the file names its place.
+  if (absl::IsInvalidArgument(read.status())) return read.status();
   if (!read.ok()) return Blame(absl::StrCat("--config: ", read.status().message()));
   for (const Entry& entry : *read) {
     const std::string place = absl::StrCat(path, ":", entry.line, ": ");
@@ -218,20 +242,33 @@ absl::Status Settings::Add(CLI::Option& option, const std::string& value, const 
   return absl::OkStatus();
 }
 
-absl::Status Settings::CheckLists(const Arguments& arguments) const {
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const CLI::Option* option = Named(app_, arguments[i]);
-    if (option == nullptr || option->get_delimiter() == '\0') continue;
-    const std::optional<std::string> value = ValueAt(arguments, i);
-    if (!value.has_value()) continue;
-    if (value->find_first_not_of(option->get_delimiter()) != std::string::npos) continue;
-    return Blame(absl::StrCat("--", Name(*option), ": needs a value (got ", *value, ")"));
+absl::Status Settings::CheckValues(Arguments& arguments) const {
+  for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const CLI::Option* option = NamedAnywhere(app_, arguments[i]);
+    const bool has_value = arguments[i].find('=') != std::string::npos;
+    if (option == nullptr || (IsFlag(*option) && !has_value)) continue;
+    const std::optional<std::string> given = ValueAt(arguments, i);
+    if (!given.has_value()) continue;
+    const std::string value = WithoutBlanks(*given, *option);
+    const auto refuse = [&](const std::string& reason) {
+      return Blame(absl::StrCat("--", Name(*option), ": ", reason));
+    };
+    if (value.empty()) return refuse("needs a value; leave it out for none");
+    if (value.find_first_not_of(option->get_delimiter()) == std::string::npos) {
+      return refuse(absl::StrCat("needs a value (got ", *given, ")"));
+    }
+    if (value.find_first_of(kNotInALine) != std::string::npos) {
+      return refuse(absl::StrCat("must be one line, without NUL bytes (got \"",
+                                 absl::CHexEscape(value), "\")"));
+    }
+    std::string& argument = arguments[has_value ? i : i + 1];
+    argument = has_value ? absl::StrCat("--", Name(*option), "=", value) : value;
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<Settings::Next> Settings::Run(Arguments arguments) {
-  GDNPLAN_RETURN_IF_ERROR(CheckLists(arguments));
+  GDNPLAN_RETURN_IF_ERROR(CheckValues(arguments));
   // What the parser expects.
   std::reverse(arguments.begin(), arguments.end());
   try {

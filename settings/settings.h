@@ -46,8 +46,9 @@ class Settings {
   absl::StatusOr<Arguments> Others(const std::string& path);
   absl::Status Add(CLI::Option& option, const std::string& value, const std::string& source,
                    Arguments& flags);
-  // InvalidArgument: a list of nothing, for which the parser would take the argument behind it.
-  absl::Status CheckLists(const Arguments& arguments) const;
+  // InvalidArgument: an option of nothing, for which the parser would take the argument behind it.
+  // Takes the blanks out of lists.
+  absl::Status CheckValues(Arguments& arguments) const;
   absl::StatusOr<Next> Run(Arguments arguments);
   absl::Status Blame(const std::string& message) const;
   std::string Value(const CLI::Option& option) const;

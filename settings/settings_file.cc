@@ -6,9 +6,11 @@
 #include <cerrno>
 #include <fstream>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "gdnplan/plan/status.h"
 
@@ -16,6 +18,7 @@ namespace gdnplan::settings {
 namespace {
 
 constexpr size_t kMaxBytes = 1 << 20;
+constexpr char kMark = '"';
 
 absl::string_view WithoutComment(absl::string_view line) {
   for (size_t i = 0; i < line.size(); ++i) {
@@ -27,15 +30,22 @@ absl::string_view WithoutComment(absl::string_view line) {
   return line;
 }
 
-// What is between the marks, where the text begins with one. Nothing: there is more behind the
-// second one than a comment, or no second one.
-std::optional<absl::string_view> Unquoted(absl::string_view text) {
-  const size_t end = text.find('"', 1);
-  if (end == absl::string_view::npos) return std::nullopt;
-  if (!absl::StripAsciiWhitespace(WithoutComment(text.substr(end + 1))).empty()) {
-    return std::nullopt;
+// What is between the marks, where the text begins with one. Nothing: no mark ends it, or there is
+// more behind that than a comment.
+std::optional<std::string> Unquoted(absl::string_view text) {
+  std::string value;
+  for (size_t i = 1; i < text.size(); ++i) {
+    if (text[i] != kMark) {
+      value += text[i];
+    } else if (i + 1 < text.size() && text[i + 1] == kMark) {
+      value += text[++i];
+    } else if (absl::StripAsciiWhitespace(WithoutComment(text.substr(i + 1))).empty()) {
+      return value;
+    } else {
+      return std::nullopt;
+    }
   }
-  return text.substr(1, end - 1);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -43,7 +53,7 @@ std::optional<absl::string_view> Unquoted(absl::string_view text) {
 std::string FormatValue(const std::string& value) {
   const auto read = ParseEntries("", absl::StrCat("key = ", value));
   const bool same = read.ok() && read->size() == 1 && read->front().value == value;
-  return same ? value : absl::StrCat("\"", value, "\"");
+  return same ? value : absl::StrCat("\"", absl::StrReplaceAll(value, {{"\"", "\"\""}}), "\"");
 }
 
 absl::StatusOr<std::vector<Entry>> ParseEntries(const std::string& name, std::string_view text) {
@@ -62,18 +72,20 @@ absl::StatusOr<std::vector<Entry>> ParseEntries(const std::string& name, std::st
       return absl::InvalidArgumentError(
           absl::StrCat(name, ":", number, ": must be \"key = value\" (got ", line, ")"));
     }
-    absl::string_view value = absl::StripAsciiWhitespace(line.substr(equals + 1));
-    if (!value.empty() && value.front() == '"') {
+    const absl::string_view plain = absl::StripAsciiWhitespace(line.substr(equals + 1));
+    std::string value(plain);
+    if (!plain.empty() && plain.front() == kMark) {
       // With what looked like a comment.
-      const auto unquoted = Unquoted(whole.substr(whole.find('"')));
+      std::optional<std::string> unquoted = Unquoted(whole.substr(whole.find(kMark)));
       if (!unquoted.has_value()) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            name, ":", number, ": ", key,
-            ": must end with the quotation mark that it begins with (got ", value, ")"));
+        return absl::InvalidArgumentError(
+            absl::StrCat(name, ":", number, ": ", key,
+                         ": must end with the quotation mark that it begins with (got ", plain,
+                         "); two stand for one in between"));
       }
-      value = *unquoted;
+      value = *std::move(unquoted);
     }
-    entries.push_back({std::string(key), std::string(value), number});
+    entries.push_back({std::string(key), std::move(value), number});
   }
   return entries;
 }

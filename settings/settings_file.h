@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a configuration file: "key = value" lines, empty ones, and comments, which begin with
 // a "#" that starts a line or follows a blank. A value in quotation marks is what is between them,
-// "#" and blanks included.
+// "#" and blanks included, with two marks for one.
 #pragma once
 
 #include <string>

@@ -17,7 +17,6 @@ namespace gdnplan::tool {
 namespace {
 
 using wire::InRange;
-using wire::NotEmpty;
 
 constexpr double kDay = 86'400;
 constexpr double kMaxRate = 1e7;
@@ -85,17 +84,10 @@ void AddOutput(CLI::App& command, LoadFlags& flags) {
   command
       .add_option("--mismatch-dir", flags.mismatch_dir,
                   "Where the batch of a wrong plan is written, for gdnplan plan")
-      ->check(NotEmpty())
       ->type_name("DIR");
-  command.add_option("--json", flags.json_file, "Write everything to this file")
-      ->check(NotEmpty())
-      ->type_name("FILE");
-  command.add_option("--csv", flags.csv_file, "Write the latency's histogram")
-      ->check(NotEmpty())
-      ->type_name("FILE");
-  command.add_option("--html", flags.html_file, "Write a page with plots")
-      ->check(NotEmpty())
-      ->type_name("FILE");
+  command.add_option("--json", flags.json_file, "Write everything to this file")->type_name("FILE");
+  command.add_option("--csv", flags.csv_file, "Write the latency's histogram")->type_name("FILE");
+  command.add_option("--html", flags.html_file, "Write a page with plots")->type_name("FILE");
   command.add_option("--max-p99-us", flags.gates.max_p99_us, "Exit status 3 if p99 is above this")
       ->check(InRange(0.0, kDay * 1e6));
   command.add_option("--min-rate", flags.gates.min_rate, "Exit status 3 if plans/s are below this")
@@ -106,11 +98,9 @@ void AddOutput(CLI::App& command, LoadFlags& flags) {
   command
       .add_option("--sweep", flags.sweep,
                   "One run for each value: concurrency=1,2,4,8 or rate=1000,2000,...")
-      ->check(NotEmpty())
       ->type_name("NAME=V,...");
   command.add_option("--compare", flags.compare, "Put no load on: compare two --json files")
       ->expected(2)
-      ->check(NotEmpty())
       ->type_name("FILE");
 }
 

@@ -47,10 +47,9 @@ void AddWorkloadFlags(CLI::App& command, load::WorkloadOptions& options) {
   CLI::Option* shape =
       command.add_option("--shape", options.shapes,
                          "Steps of a fixed shape; several take turns (default: decode=256)");
-  shape->type_name("SPEC")->allow_extra_args(false)->check(wire::NotEmpty());
+  shape->type_name("SPEC")->allow_extra_args(false);
   command.add_option("--trace", options.trace, "Requests for the simulated scheduler")
-      ->type_name("FILE.csv")
-      ->check(wire::NotEmpty());
+      ->type_name("FILE.csv");
   command.add_flag("--once", options.once, "End with the trace, instead of beginning it again");
   AddNumber(command, "--max-num-seqs", scheduler.max_num_seqs, "Rows of a step");
   AddNumber(command, "--max-num-batched-tokens", scheduler.max_num_batched_tokens,

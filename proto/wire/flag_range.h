@@ -83,13 +83,4 @@ inline CLI::Validator OneOf(const std::vector<std::string>& words) {
   return CLI::Validator(check, "{" + list + "}");
 }
 
-// A name that must not be empty, such as a file's.
-inline CLI::Validator NotEmpty() {
-  return CLI::Validator(
-      [](std::string& text) {
-        return text.empty() ? std::string("must not be empty") : std::string();
-      },
-      "");
-}
-
 }  // namespace gdnplan::wire

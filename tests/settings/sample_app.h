@@ -30,6 +30,7 @@ struct SampleApp {
         ->check(CLI::IsMember({"auto", "copy"}));
     CLI::App* run = app.add_subcommand("run", "Runs it. Soon");
     run->add_option("FILE", files, "What's run")->required();
+    run->add_option("--size", size, "How large it is");
     run->add_flag("-v,--verbose", verbose, "Says more");
   }
 
@@ -39,6 +40,7 @@ struct SampleApp {
   bool open = false;
   std::string fill = "auto";
   std::vector<std::string> files;
+  int size = 1;
   bool verbose = false;
   CLI::App app{"Does what samples do. Nothing else.", "sample"};
 };

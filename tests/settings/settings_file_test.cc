@@ -39,10 +39,11 @@ TEST(SettingsFileTest, MarksKeepWhatIsBetweenThem) {
   const auto entries = ParseEntries("f",
                                     "a = \"/x #1\"\n"
                                     "b =\" = \" # a comment\n"
-                                    "c = \"\"");
+                                    "c = \"\"\n"
+                                    "d = \"\"\"x\"\" # y\"");
   ASSERT_TRUE(entries.ok()) << entries.status();
   EXPECT_THAT(*entries, ElementsAre(FieldsAre("a", "/x #1", 1), FieldsAre("b", " = ", 2),
-                                    FieldsAre("c", "", 3)));
+                                    FieldsAre("c", "", 3), FieldsAre("d", "\"x\" # y", 4)));
   for (const char* line : {"a = \"x", "a = \"", "a = \"x\" y", "a = \"x # \" y"}) {
     EXPECT_THAT(std::string(ParseEntries("f", line).status().message()),
                 HasSubstr("f:1: a: must end with the quotation mark that it begins with (got \""))
@@ -51,7 +52,8 @@ TEST(SettingsFileTest, MarksKeepWhatIsBetweenThem) {
 }
 
 TEST(SettingsFileTest, WhatIsWrittenIsReadAsItWas) {
-  for (const std::string value : {"", "1", "unix:/a#b", "/x #1", "#", " x ", "a = \t#b"}) {
+  for (const std::string value : {"", "1", "unix:/a#b", "/x #1", "#", " x ", "a = \t#b", "a\" #b",
+                                  "\"", "\"\"", "\"x\"", "x # \" y"}) {
     const auto entries = ParseEntries("f", "key = " + FormatValue(value));
     ASSERT_TRUE(entries.ok()) << entries.status();
     EXPECT_THAT(*entries, ElementsAre(FieldsAre("key", value, 1)));

@@ -178,6 +178,41 @@ TEST_F(SettingsTest, AListOfNothingNeedsAValue) {
   EXPECT_EQ(Refusal({"run"}), "SAMPLE_LISTEN: " + error);
 }
 
+// Of whatever kind the option is, in whatever way it is given; nor the flag behind it.
+TEST_F(SettingsTest, AnEmptyValueOnTheCommandLineIsAnError) {
+  for (const std::string name : {"--listen", "--lease", "--cert", "--fill", "--config", "--open"}) {
+    EXPECT_EQ(Refusal({name + "=", "--print-config"}),
+              name + ": needs a value; leave it out for none");
+    if (name == "--open") continue;
+    EXPECT_EQ(Refusal({name, "", "--print-config"}),
+              name + ": needs a value; leave it out for none");
+  }
+  EXPECT_EQ(Refusal({"run", "f", "--size=", "--verbose"}),
+            "--size: needs a value; leave it out for none");
+}
+
+TEST_F(SettingsTest, ListsMayHaveBlanks) {
+  ASSERT_THAT(Parse({"--listen=a, b", "--listen", " c ,d"}), test::IsOk());
+  EXPECT_THAT(sample_.listen, ElementsAre("a", "b", "c", "d"));
+  ASSERT_THAT(Parse({File("listen = e, f\n")}), test::IsOk());
+  EXPECT_THAT(sample_.listen, ElementsAre("e", "f"));
+}
+
+TEST_F(SettingsTest, WhatTheFileCannotSayIsNoValue) {
+  const std::string error = "--cert: must be one line, without NUL bytes (got \"a\\";
+  EXPECT_EQ(Refusal({"--cert=a\nb"}), error + "nb\")");
+  setenv("SAMPLE_CERT", "a\nopen = true", 1);
+  EXPECT_EQ(Refusal({}), "SAMPLE_CERT: " + error + "nopen = true\")");
+  unsetenv("SAMPLE_CERT");
+  EXPECT_EQ(Refusal({File(std::string("cert = a\0b", 10))}),
+            PathAndLine(1) + ": " + error + "x00\\x62\")");
+}
+
+TEST_F(SettingsTest, ErrorsInAFileBeginWithTheirPlace) {
+  EXPECT_THAT(Refusal({File("lease")}), StartsWith(PathAndLine(1) + ": must be"));
+  EXPECT_THAT(Refusal({File("leese = 1")}), StartsWith(PathAndLine(1) + ": no such key"));
+}
+
 TEST_F(SettingsTest, AFileThatIsNotThere) {
   EXPECT_EQ(Refusal({"--config=/nonexistent"}),
             "--config: cannot read /nonexistent: No such file or directory");
