@@ -90,7 +90,7 @@ std::vector<size_t> AllDevices(const SessionInfo& session) {
 }  // namespace
 
 absl::StatusOr<Client> Client::Connect(const std::string& address, const ClientOptions& options) {
-  const std::string target = address.empty() ? wire::DefaultAddress() : address;
+  const std::string target = address.empty() ? wire::ServerAddress() : address;
   GDNPLAN_RETURN_IF_ERROR(CheckAddress(target));
   GDNPLAN_ASSIGN_OR_RETURN(const Credentials credentials, MakeCredentials(target, options));
   std::shared_ptr<Stub> stub = MakeGrpcStub(target, credentials);

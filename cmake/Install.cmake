@@ -59,7 +59,7 @@ configure_file(cmake/gdnplan.pc.in generated/gdnplan.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/generated/gdnplan.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 install(DIRECTORY proto/gdnplan DESTINATION ${CMAKE_INSTALL_DATADIR}/gdnplan/proto COMPONENT dev
         FILES_MATCHING PATTERN *.proto)
-install(FILES client/examples/ten_lines.cc client/examples/worker.cc
+install(FILES client/examples/scheduler.cc client/examples/ten_lines.cc client/examples/worker.cc
         DESTINATION ${CMAKE_INSTALL_DATADIR}/gdnplan/examples COMPONENT dev)
 
 foreach(package server:gdnplan-server client:gdnplan-client dev:libgdnplan-dev)

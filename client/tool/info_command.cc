@@ -64,7 +64,7 @@ bool HasGpu(const ServerInfo& info) {
 }
 
 // Of a limit.
-std::string BytesOrAll(uint64_t bytes) { return bytes == 0 ? "all bytes" : Bytes(bytes); }
+std::string BytesOrNoLimit(uint64_t bytes) { return bytes == 0 ? "no limit" : Bytes(bytes); }
 
 void PrintText(const std::string& address, const ServerInfo& info,
                const std::vector<SessionSummary>& sessions) {
@@ -85,8 +85,10 @@ void PrintText(const std::string& address, const ServerInfo& info,
             << "of " << Bytes(info.limits.max_message_bytes) << '\n'
             << "of a session  " << info.limits.max_num_seqs << " rows, "
             << info.limits.max_num_batched_tokens << " tokens, " << info.limits.max_followers
-            << " followers, " << BytesOrAll(info.limits.max_session_bytes) << " a device\n"
-            << "of a device   " << BytesOrAll(info.limits.max_device_bytes) << " for all sessions\n"
+            << " followers, memory on a device: " << BytesOrNoLimit(info.limits.max_session_bytes)
+            << '\n'
+            << "of a device   memory of all sessions: "
+            << BytesOrNoLimit(info.limits.max_device_bytes) << '\n'
             << "streams       " << info.limits.max_streams << ", "
             << info.limits.max_plans_in_flight << " plans in flight each; poll "
             << OneLine(info.poll) << '\n'

@@ -20,4 +20,9 @@ std::string DefaultAddress() {
   return "unix:" + directory + "/gdnplan.sock";
 }
 
+std::string ServerAddress() {
+  const char* given = std::getenv("GDNPLAN_SERVER");
+  return given != nullptr && *given != '\0' ? given : DefaultAddress();
+}
+
 }  // namespace gdnplan::wire

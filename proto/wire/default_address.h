@@ -11,4 +11,7 @@ namespace gdnplan::wire {
 // /run/gdnplan/gdnplan.sock for root, else /tmp/gdnplan-UID/gdnplan.sock.
 std::string DefaultAddress();
 
+// Of a client that was given no address: the environment's GDNPLAN_SERVER, else DefaultAddress().
+std::string ServerAddress();
+
 }  // namespace gdnplan::wire

@@ -5,8 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <string>
 
+#include "gdnplan/client/client.h"
 #include "tests/testing/status_matchers.h"
 
 namespace gdnplan::client {
@@ -18,6 +21,22 @@ using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+TEST(ConnectTest, WithoutAnAddressTheEnvironmentSaysWhere) {
+  const auto refusal = [] {
+    ClientOptions options;
+    options.connect_timeout = std::chrono::milliseconds(0);
+    return Client::Connect("", options).status();
+  };
+  setenv("GDNPLAN_SERVER", "unix:/nowhere/x.sock", 1);
+  EXPECT_THAT(refusal(), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("/nowhere/x.sock")));
+  setenv("GDNPLAN_SERVER", "", 1);
+  setenv("XDG_RUNTIME_DIR", "/nowhere", 1);
+  EXPECT_THAT(refusal(), StatusIs(absl::StatusCode::kUnavailable,
+                                  HasSubstr("unix:/nowhere/gdnplan/gdnplan.sock")));
+  unsetenv("GDNPLAN_SERVER");
+  unsetenv("XDG_RUNTIME_DIR");
+}
 
 TEST(CheckAddressTest, TakesWhatGrpcConnectsTo) {
   for (const char* address : {"unix:/x", "unix:x", "unix:///x", "unix-abstract:x", "localhost:1",

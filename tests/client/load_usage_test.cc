@@ -78,6 +78,7 @@ TEST(LoadToolUsageTest, WrongUsageIsStatus2AndNamesTheFlag) {
       {{"--once"}, "--once: needs --trace"},
       {{"--groups=4"}, "--groups: needs --trace"},
       {{"--speed=4", "--shape=decode=1"}, "--speed: needs --trace"},
+      {{of_small, "--sessions=2"}, "--sessions: must be at most 1, the requests of " + small},
       {{of_small, "--shape=decode=1"}, "--shape: not with --trace"},
       {{of_small, "--once", "--warmup=1"}, "--warmup: not with --once"},
       {{of_small, "--once", "--stable=5"}, "--stable: not with --once"},

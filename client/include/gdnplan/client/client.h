@@ -53,9 +53,10 @@ struct ClientOptions {
 class Client {
  public:
   // Connects and waits for the first answer. `address` as gRPC spells it ("unix:/path",
-  // "host:port"); empty: wire::DefaultAddress(). Unavailable when nobody listens there, with the
-  // reason; FailedPrecondition when it is no gdnplan server, or when a token would be sent through
-  // a network without TLS; Unauthenticated when the server takes no call without another token;
+  // "host:port"); empty: the environment's GDNPLAN_SERVER, else the socket at which a server of
+  // this user listens by default. Unavailable when nobody listens there, with the reason;
+  // FailedPrecondition when it is no gdnplan server, or when a token would be sent through a
+  // network without TLS; Unauthenticated when the server takes no call without another token;
   // InvalidArgument and others name a file of the options that is no good.
   static absl::StatusOr<Client> Connect(const std::string& address = {},
                                         const ClientOptions& options = {});
