@@ -61,6 +61,8 @@ install(DIRECTORY proto/gdnplan DESTINATION ${CMAKE_INSTALL_DATADIR}/gdnplan/pro
         FILES_MATCHING PATTERN *.proto)
 install(FILES client/examples/scheduler.cc client/examples/ten_lines.cc client/examples/worker.cc
         DESTINATION ${CMAKE_INSTALL_DATADIR}/gdnplan/examples COMPONENT dev)
+install(DIRECTORY client/examples/python DESTINATION ${CMAKE_INSTALL_DATADIR}/gdnplan/examples COMPONENT dev
+        FILES_MATCHING PATTERN *.py)
 
 foreach(package server:gdnplan-server client:gdnplan-client dev:libgdnplan-dev)
   string(REPLACE ":" ";" package ${package})
