@@ -38,7 +38,10 @@ def current_stream(memory):
 def keep_attached(planner, request, every_s, stop):
     """While there is nothing to plan the attachment's lease would lapse."""
     while not stop.wait(every_s):
-        planner.Heartbeat(request)
+        try:
+            planner.Heartbeat(request)
+        except grpc.RpcError as error:
+            print(f"worker.py: no heartbeat: {error.details()}", file=sys.stderr)
 
 
 def main():
