@@ -31,6 +31,8 @@ constexpr char kUntrusted[] =
 constexpr char kNoTls[] = "it does not speak TLS there; connect without, or give it --tls-cert";
 constexpr Explanation kExplanations[] = {
     {"DNS resolution failed", "its host's name is not known here", "check the address"},
+    {"Too many open files", "this process has no descriptor left", "raise its limit (ulimit -n)"},
+    {"Cannot allocate memory", "this process has no memory left", "raise its limit (ulimit -v)"},
     {"Permission denied", "",
      "connect as root, as the server's user, or as one of its socket's group"},
     // OpenSSL's versions spell it differently.

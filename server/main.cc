@@ -26,7 +26,7 @@
 #include "server/server.h"
 #include "server/supervisor.h"
 #include "server/watchdog.h"
-#include "settings/standard_streams.h"
+#include "settings/process.h"
 #include "wire/thread_error.h"
 
 namespace {
@@ -45,8 +45,7 @@ constexpr int kContextLost = 70;  // exit status: start it again
 sigset_t BlockSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  for (const int each : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, each);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
   return signals;
@@ -202,7 +201,7 @@ int Serve(const Options& options, const sigset_t& signals, const Supervisor& sup
 }  // namespace
 
 int main(int argc, char** argv) {
-  gdnplan::settings::OpenStandardStreams();
+  gdnplan::settings::PrepareProcess();
   const std::variant<Options, int> parsed = gdnplan::server::ParseOptions(argc, argv);
   if (const int* status = std::get_if<int>(&parsed)) return *status;
   const Options& options = std::get<Options>(parsed);

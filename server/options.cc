@@ -46,7 +46,8 @@ constexpr double kMaxSeconds = 86'400;
 constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
 constexpr int kUsageError = 2;
 constexpr char kFooter[] =
-    "Exit status: 0 after SIGTERM or SIGINT, 1 if it cannot serve, 2 on wrong usage, 70 when an "
+    "Exit status: 0 after SIGTERM, SIGINT or SIGHUP, 1 if it cannot serve, 2 on wrong usage, 70 "
+    "when an "
     "error of a GPU has left CUDA unusable in this process: start it again.";
 
 // What needs a look before it becomes an option.
@@ -186,8 +187,8 @@ void Describe(CLI::App& app, Options& options, Raw& raw) {
       ->envname("GDNPLAN_MAX_MESSAGE_BYTES")
       ->check(InRange(kMinMessageBytes, kMaxMessageBytes));
   app.add_option("--drain", raw.drain_s,
-                 "Seconds that requests under way have to finish after SIGTERM or SIGINT; a second "
-                 "signal ends at once")
+                 "Seconds that requests under way have to finish after SIGTERM, SIGINT or SIGHUP; "
+                 "a second signal ends at once")
       ->envname("GDNPLAN_DRAIN")
       ->check(InRange(0.0, kMaxSeconds));
   DescribeLimits(app, options.server);

@@ -11,8 +11,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,6 +34,15 @@ absl::Status DoesNotFit(size_t bytes, uint64_t available) {
   return absl::ResourceExhaustedError(
       absl::StrCat("shared memory: ", bytes, " bytes asked, ", available, " available in ",
                    kDirectory, "; close sessions, ask for smaller limits or make it larger"));
+}
+
+// Far longer than the two system calls take that make an object one of its owner's.
+bool IsOld(const char* file) {
+  using Clock = std::filesystem::file_time_type::clock;
+  constexpr std::chrono::seconds kOld{60};
+  std::error_code gone;
+  const auto written = std::filesystem::last_write_time(std::string(kDirectory) + "/" + file, gone);
+  return !gone && Clock::now() - written > kOld;
 }
 
 }  // namespace
@@ -60,7 +72,13 @@ absl::Status SharedMemory::Reserve() {
   const SharedMemorySpace space = GetSharedMemorySpace();
   if (space.total > 0 && size_ > space.available) return DoesNotFit(size_, space.available);
   const auto length = static_cast<off_t>(size_);
-  if (ftruncate(fd_, length) != 0) return Failed(errno, "ftruncate", name_);
+  if (ftruncate(fd_, length) != 0) {
+    if (errno != EFBIG) return Failed(errno, "ftruncate", name_);
+    return absl::ResourceExhaustedError(
+        absl::StrCat("shared memory: ", size_,
+                     " bytes are above the limit of files' sizes of the "
+                     "server's process; raise it (ulimit -f, LimitFSIZE=)"));
+  }
   int error = 0;
   do {
     error = posix_fallocate(fd_, 0, length);
@@ -107,7 +125,7 @@ int RemoveAbandonedSharedMemory(const std::string& prefix) {
     // An owner holds a shared lock from its second system call on. Younger objects are empty.
     struct stat info {};
     const bool abandoned = flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &info) == 0 &&
-                           info.st_size > 0 && info.st_uid == geteuid();
+                           (info.st_size > 0 || IsOld(entry->d_name)) && info.st_uid == geteuid();
     if (abandoned && shm_unlink(name.c_str()) == 0) ++removed;
     close(fd);
   }

@@ -72,13 +72,14 @@ CLI::Option* Named(CLI::App& app, const std::string& argument) {
              : nullptr;
 }
 
-// Of the program or of any subcommand.
-CLI::Option* NamedAnywhere(CLI::App& app, const std::string& argument) {
-  CLI::Option* option = Named(app, argument);
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (option == nullptr) option = NamedAnywhere(*command, argument);
+// The subcommand that the arguments name. Null: none.
+CLI::App* SubcommandIn(CLI::App& app, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+      if (command->get_name() == argument) return command;
+    }
   }
-  return option;
+  return nullptr;
 }
 
 // A list as people write it, "1, 2", as the parser takes it.
@@ -243,8 +244,10 @@ absl::Status Settings::Add(CLI::Option& option, const std::string& value, const 
 }
 
 absl::Status Settings::CheckValues(Arguments& arguments) const {
+  CLI::App* command = SubcommandIn(app_, arguments);
   for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
-    const CLI::Option* option = NamedAnywhere(app_, arguments[i]);
+    const CLI::Option* option = Named(app_, arguments[i]);
+    if (option == nullptr && command != nullptr) option = Named(*command, arguments[i]);
     const bool has_value = arguments[i].find('=') != std::string::npos;
     if (option == nullptr || (IsFlag(*option) && !has_value)) continue;
     const std::optional<std::string> given = ValueAt(arguments, i);

@@ -157,6 +157,7 @@ void Lane::Stop() {
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   stream_.reset();
+  if (state().lost) return;  // the session's destructor tries, and soon gives up
   const Clock::time_point start = Clock::now();
   const absl::Status closed = session_.Close();
   const std::lock_guard lock(mutex_);

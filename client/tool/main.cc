@@ -11,8 +11,8 @@
 #include "client/tool/command.h"
 #include "client/tool/text.h"
 #include "client/tool/usage.h"
+#include "settings/process.h"
 #include "settings/settings.h"
-#include "settings/standard_streams.h"
 #include "wire/flag_range.h"
 #include "wire/thread_error.h"
 
@@ -112,7 +112,7 @@ int Main(int argc, const char* const* argv) {
 }  // namespace gdnplan::tool
 
 int main(int argc, char** argv) {
-  gdnplan::settings::OpenStandardStreams();
+  gdnplan::settings::PrepareProcess();
   // gRPC's own lines come between ours and say less. Whoever wants them sets the variable.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   try {

@@ -14,8 +14,8 @@ namespace gdnplan::server {
 namespace {
 
 // Scrapes come one after the other, but a connection that says nothing keeps a thread for a while.
-constexpr char kThreads[] = "4";
-constexpr char kRequestTimeoutMs[] = "2000";
+constexpr char kThreads[] = "8";
+constexpr char kRequestTimeoutMs[] = "500";
 
 }  // namespace
 

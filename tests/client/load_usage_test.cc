@@ -55,6 +55,14 @@ TEST_F(LoadFilesTest, WithoutStandardStreamsTheirLinesAreInNoFile) {
   EXPECT_EQ(Result().at("plans"), 10);  // and nothing but the object is in the file
 }
 
+TEST_F(LoadFilesTest, ALimitOfFilesSizesIsAnErrorOfTheFile) {
+  std::vector<std::string> command = Command({"--steps=10", "--shape=decode=1"});
+  command.insert(command.begin(), {"/bin/bash", "-c", "ulimit -f 4 && exec \"$@\"", "bash"});
+  const ProgramResult result = RunProgram(command);
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.errors, HasSubstr("--json: cannot write " + json_file_ + ": File too large"));
+}
+
 // Without a server: the flags alone are wrong.
 TEST(LoadToolUsageTest, WrongUsageIsStatus2AndNamesTheFlag) {
   const test::TemporaryDirectory directory;

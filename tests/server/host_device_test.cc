@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/host_device.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +73,27 @@ TEST(SharedMemoryTest, RemovesOnlyWhatIsAbandoned) {
   EXPECT_EQ(server::RemoveAbandonedSharedMemory(prefix), 1);
   EXPECT_FALSE(Exists(server::PosixSharedMemoryHandle{"/" + prefix + "-lost"}));
   EXPECT_TRUE(Exists(server::PosixSharedMemoryHandle{"/" + prefix + "-owned"}));
+}
+
+// Of a server that was killed before its object had a size. A young one may be getting its size
+// now.
+TEST(SharedMemoryTest, RemovesEmptyObjectsOnceTheyAreOld) {
+  const std::string prefix = TestName("e").substr(1);
+  const std::string young = "/" + prefix + "-young";
+  const std::string old = "/" + prefix + "-old";
+  for (const std::string& name : {young, old}) {
+    const int fd = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+    ASSERT_GE(fd, 0);
+    const timespec then[2] = {{.tv_sec = 1, .tv_nsec = 0}, {.tv_sec = 1, .tv_nsec = 0}};
+    if (name == old) {
+      EXPECT_EQ(futimens(fd, then), 0);
+    }
+    close(fd);
+  }
+  EXPECT_EQ(server::RemoveAbandonedSharedMemory(prefix), 1);
+  EXPECT_TRUE(Exists(server::PosixSharedMemoryHandle{young}));
+  EXPECT_FALSE(Exists(server::PosixSharedMemoryHandle{old}));
+  shm_unlink(young.c_str());
 }
 
 class HostDeviceTest : public ::testing::Test {

@@ -124,6 +124,28 @@ TEST_F(MainLogTest, ATraceIsWholeWhenTheServerEnds) {
   EXPECT_GT(events.size(), 1u);
 }
 
+// ulimit -f: what writes gets an error, and the process no signal.
+TEST_F(MainLogTest, ALimitOfFilesSizesRefusesSessionsAndServingGoesOn) {
+  std::vector<std::string> command = Command();
+  command.insert(command.begin(), {"/bin/sh", "-c", "ulimit -f 100 && exec \"$@\"", "server"});
+  Process server(command);
+  ASSERT_EQ(server.ReadLine(), Line());
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(Client().Open(SampleRequest()).status(),
+                StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("shared memory")));
+  }
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(), 0);
+}
+
+TEST_F(MainLogTest, AHangUpEndsItAsWell) {
+  Process server(Command());
+  ASSERT_EQ(server.ReadLine(), Line());
+  server.Signal(SIGHUP);
+  EXPECT_EQ(server.Wait(), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(root_ / "run"));
+}
+
 TEST_F(MainLogTest, SessionsThatComeAndGoDoNotFillTheLog) {
   constexpr int kSessions = 200;  // and as many refusals
   Process server(Command({"--log-format=json"}));

@@ -187,8 +187,15 @@ TEST_F(SettingsTest, AnEmptyValueOnTheCommandLineIsAnError) {
     EXPECT_EQ(Refusal({name, "", "--print-config"}),
               name + ": needs a value; leave it out for none");
   }
-  EXPECT_EQ(Refusal({"run", "f", "--size=", "--verbose"}),
-            "--size: needs a value; leave it out for none");
+  for (const std::vector<std::string>& given :
+       {std::vector<std::string>{"--size="}, {"--size", ""}}) {
+    std::vector<std::string> arguments = {"run", "f"};
+    arguments.insert(arguments.end(), given.begin(), given.end());
+    EXPECT_EQ(Refusal(arguments), "--size: needs a value; leave it out for none");
+  }
+  // The same name, of another kind.
+  sample_.app.add_subcommand("look", "Looks")->add_flag("--size");
+  EXPECT_THAT(Refusal({"look", "--size", ""}), StartsWith("not expected: "));
 }
 
 TEST_F(SettingsTest, ListsMayHaveBlanks) {
