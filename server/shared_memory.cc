@@ -38,11 +38,11 @@ absl::Status DoesNotFit(size_t bytes, uint64_t available) {
 
 // Far longer than the two system calls take that make an object one of its owner's.
 bool IsOld(const char* file) {
-  using Clock = std::filesystem::file_time_type::clock;
+  using FileClock = std::filesystem::file_time_type::clock;
   constexpr std::chrono::seconds kOld{60};
   std::error_code gone;
   const auto written = std::filesystem::last_write_time(std::string(kDirectory) + "/" + file, gone);
-  return !gone && Clock::now() - written > kOld;
+  return !gone && FileClock::now() - written > kOld;
 }
 
 }  // namespace
