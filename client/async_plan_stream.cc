@@ -9,13 +9,12 @@
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "client/forked_child.h"
 #include "client/plan_stream_state.h"
-#include "wire/thread_error.h"
+#include "wire/start_thread.h"
 
 namespace gdnplan::client {
 
@@ -26,11 +25,7 @@ class AsyncPlanStream::Impl {
       stream_.state_->Cancel(absl::FailedPreconditionError(
           "plans were in flight when the stream became asynchronous: take their answers before"));
     }
-    try {
-      thread_ = std::thread([this] { Run(); });
-    } catch (const std::system_error& error) {
-      no_thread_ = wire::ThreadError(error);
-    }
+    thread_ = wire::StartThread([this] { Run(); });
   }
 
   // Returns once all callbacks ran. Apart from the destructor, for they may call Plan.
@@ -40,7 +35,7 @@ class AsyncPlanStream::Impl {
       stop_ = true;
     }
     changed_.notify_all();
-    if (no_thread_.ok()) thread_.join();
+    if (thread_.ok()) thread_->join();
   }
 
   // There the thread is not, and locks may be held for ever.
@@ -48,7 +43,7 @@ class AsyncPlanStream::Impl {
 
   void Plan(const plan::BatchView& batch, const PlanOptions& options, Callback callback) {
     if (InForkedChild()) return callback(StreamInForkedChild());
-    if (!no_thread_.ok()) return callback(no_thread_);
+    if (!thread_.ok()) return callback(thread_.status());
     for (;;) {
       const uint64_t taken = AwaitTaken(std::nullopt);
       {
@@ -88,7 +83,7 @@ class AsyncPlanStream::Impl {
   // Whether it was refused for being one too many, and somebody else takes answers.
   bool MayWaitAfter(const absl::Status& refused) const {
     return absl::IsResourceExhausted(refused) && refused != stream_.broken() &&
-           std::this_thread::get_id() != thread_.get_id();
+           std::this_thread::get_id() != thread_->get_id();
   }
 
   // Answers taken so far; waits until there are more than `known`.
@@ -128,8 +123,7 @@ class AsyncPlanStream::Impl {
   uint64_t num_taken_ = 0;
   bool stop_ = false;
   const pid_t pid_ = getpid();
-  absl::Status no_thread_;  // why there is none; set by the constructor
-  std::thread thread_;
+  absl::StatusOr<std::thread> thread_;  // or why there is none; set by the constructor
 };
 
 AsyncPlanStream::AsyncPlanStream(PlanStream stream)

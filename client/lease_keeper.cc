@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "client/session_state.h"
-#include "wire/thread_error.h"
+#include "gdnplan/plan/status.h"
+#include "wire/start_thread.h"
 
 namespace gdnplan::client {
 namespace {
@@ -146,10 +146,8 @@ absl::Status LeaseKeeper::Keep(const std::shared_ptr<SessionState>& session) {
   if (session->info().lease.count() == 0 || getpid() != pid_) return absl::OkStatus();
   {
     const std::lock_guard lock(mutex_);
-    try {
-      if (!thread_.joinable()) thread_ = std::thread([work = work_] { work->Run(); });
-    } catch (const std::system_error& error) {
-      return wire::ThreadError(error);
+    if (!thread_.joinable()) {
+      GDNPLAN_ASSIGN_OR_RETURN(thread_, wire::StartThread([work = work_] { work->Run(); }));
     }
   }
   work_->Add(session);

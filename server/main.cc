@@ -13,7 +13,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <variant>
 
@@ -27,7 +26,7 @@
 #include "server/supervisor.h"
 #include "server/watchdog.h"
 #include "settings/process.h"
-#include "wire/thread_error.h"
+#include "wire/start_thread.h"
 
 namespace {
 
@@ -72,12 +71,9 @@ void RaiseDescriptorLimit() {
 
 // On a thread of its own. False: the system gives none.
 bool Detach(const std::function<void()>& work) {
-  try {
-    std::thread(work).detach();
-    return true;
-  } catch (const std::system_error&) {
-    return false;
-  }
+  absl::StatusOr<std::thread> thread = gdnplan::wire::StartThread(work);
+  if (thread.ok()) thread->detach();
+  return thread.ok();
 }
 
 // Ends the process once the log is written, or without it.
@@ -215,10 +211,8 @@ int main(int argc, char** argv) {
     gdnplan::server::TakeLibraryLogs();
     LogMove(move);
     status = Serve(options, signals, FindSupervisor(move));
-  } catch (const std::system_error& error) {
-    CannotServe(std::string(gdnplan::wire::ThreadError(error).message()));
-  } catch (const std::exception& error) {  // out of memory
-    CannotServe(error.what());
+  } catch (const std::exception& error) {  // no thread, no memory
+    CannotServe(gdnplan::wire::Explain(error));
   }
   Exit(status);
 }

@@ -47,8 +47,7 @@ constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
 constexpr int kUsageError = 2;
 constexpr char kFooter[] =
     "Exit status: 0 after SIGTERM, SIGINT or SIGHUP, 1 if it cannot serve, 2 on wrong usage, 70 "
-    "when an "
-    "error of a GPU has left CUDA unusable in this process: start it again.";
+    "when an error of a GPU has left CUDA unusable in this process: start it again.";
 
 // What needs a look before it becomes an option.
 struct Raw {

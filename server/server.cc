@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -25,6 +24,7 @@
 #include "server/tcp_credentials.h"
 #include "server/version.h"
 #include "wire/deadline.h"
+#include "wire/start_thread.h"
 #include "wire/transport.h"
 
 namespace gdnplan::server {
@@ -240,10 +240,8 @@ bool Server::StopRpcs(std::chrono::milliseconds grace) {
     server->Shutdown(wire::DeadlineIn(grace));
     *done = true;
   };
-  std::thread closer;
-  try {
-    closer = std::thread(close);
-  } catch (const std::system_error&) {  // the system has no thread to give
+  absl::StatusOr<std::thread> closer = wire::StartThread(close);
+  if (!closer.ok()) {
     close();
     return true;
   }
@@ -255,10 +253,10 @@ bool Server::StopRpcs(std::chrono::milliseconds grace) {
     if (num_calls() == 0) grpc_server_cancel_all_calls(server_->c_server());
   }
   if (!*done) {
-    closer.detach();
+    closer->detach();
     return false;
   }
-  closer.join();
+  closer->join();
   return true;
 }
 

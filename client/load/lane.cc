@@ -3,11 +3,10 @@
 #include "client/load/lane.h"
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "gdnplan/plan/status.h"
-#include "wire/thread_error.h"
+#include "wire/start_thread.h"
 
 namespace gdnplan::load {
 namespace {
@@ -92,16 +91,18 @@ Lane::Lane(const LoadOptions& options, int number, client::Session session,
       requests_(static_cast<size_t>(in_flight)),
       starts_(options, number) {}
 
-absl::Status Lane::Start() try {
+absl::Status Lane::Start() {
   if (options_.pace == Pace::kClosed || options_.transport == Transport::kUnary) {
-    threads_.emplace_back([this] { RunAlone(); });
-  } else {
-    threads_.emplace_back([this] { RunSender(); });
-    threads_.emplace_back([this] { RunTaker(); });
+    return Run(&Lane::RunAlone);
   }
+  GDNPLAN_RETURN_IF_ERROR(Run(&Lane::RunSender));
+  return Run(&Lane::RunTaker);
+}
+
+absl::Status Lane::Run(void (Lane::*work)()) {
+  GDNPLAN_ASSIGN_OR_RETURN(threads_.emplace_back(),
+                           wire::StartThread([this, work] { (this->*work)(); }));
   return absl::OkStatus();
-} catch (const std::system_error& error) {
-  return wire::ThreadError(error);
 }
 
 Lane::~Lane() { Stop(); }

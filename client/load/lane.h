@@ -94,9 +94,11 @@ class Lane {
   Lane(const LoadOptions& options, int number, client::Session session,
        std::unique_ptr<StepSource> source, int in_flight);
 
+  // The threads. ResourceExhausted: there is one too few.
+  absl::Status Start();
+  absl::Status Run(void (Lane::*work)());
   // Closed loops and unary calls: one thread sends and takes. It is the quickest way, and what
   // schedulers do.
-  absl::Status Start();
   void RunAlone();
   // Open loops over a stream: an answer that is late must not make the next request late.
   void RunSender();

@@ -138,15 +138,15 @@ absl::StatusOr<load::SourceMaker> SourcesOf(const LoadFlags& flags) {
     GDNPLAN_RETURN_IF_ERROR(AsWrongUsage(load::ValidateOptions(workload.scheduler)));
     GDNPLAN_ASSIGN_OR_RETURN(requests, OfFlag("--trace", load::ReadTrace(workload.trace)));
     const absl::Status valid = load::ValidateRequests(workload.scheduler, requests);
-    if (valid.ok() && requests.size() < static_cast<size_t>(flags.sessions)) {
+    if (!valid.ok()) {
+      return WrongUsage(
+          "--trace", absl::StrCat(workload.trace, ": ", WithFlags(std::string(valid.message()))));
+    }
+    if (requests.size() < static_cast<size_t>(flags.sessions)) {
       return WrongUsage(
           "--sessions",
           absl::StrCat("must be at most ", requests.size(), ", the requests of ", workload.trace,
                        ", which they share (got ", flags.sessions, ")"));
-    }
-    if (!valid.ok()) {
-      return WrongUsage(
-          "--trace", absl::StrCat(workload.trace, ": ", WithFlags(std::string(valid.message()))));
     }
   }
   auto sources = load::MakeSources(workload, std::move(requests), flags.sessions, flags.seed);

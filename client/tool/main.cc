@@ -6,7 +6,6 @@
 #include <exception>
 #include <iostream>
 #include <string>
-#include <system_error>
 
 #include "client/tool/command.h"
 #include "client/tool/text.h"
@@ -14,7 +13,7 @@
 #include "settings/process.h"
 #include "settings/settings.h"
 #include "wire/flag_range.h"
-#include "wire/thread_error.h"
+#include "wire/start_thread.h"
 
 namespace gdnplan::tool {
 namespace {
@@ -117,10 +116,7 @@ int main(int argc, char** argv) {
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   try {
     return gdnplan::tool::Main(argc, argv);
-  } catch (const std::system_error& error) {
-    return gdnplan::tool::Fail(gdnplan::tool::kFailure,
-                               std::string(gdnplan::wire::ThreadError(error).message()));
   } catch (const std::exception& error) {  // out of memory, and what libraries throw unasked
-    return gdnplan::tool::Fail(gdnplan::tool::kFailure, error.what());
+    return gdnplan::tool::Fail(gdnplan::tool::kFailure, gdnplan::wire::Explain(error));
   }
 }

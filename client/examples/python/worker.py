@@ -19,8 +19,10 @@ NAMES = ("non_spec_query_start_loc", "non_spec_state_indices", "chunk_offsets")
 
 
 def values(tensor, memory):
-    if tensor is None or not memory.on_gpu:
-        return None if tensor is None else tensor.tolist()
+    if tensor is None:
+        return None
+    if not memory.on_gpu:
+        return tensor.tolist()
     import torch
 
     return torch.as_tensor(tensor, device=f"cuda:{memory.ordinal}").flatten().tolist()
